@@ -1,0 +1,153 @@
+package backends
+
+import (
+	"slices"
+	"time"
+)
+
+// Kind tells how long the data of a sandbox lives.
+type Kind string
+
+const (
+	// Session: the workspace may go with the compute.
+	Session Kind = "session"
+	// Persistent: the workspace outlives every stop, and a destroy that retains.
+	Persistent Kind = "persistent"
+)
+
+// Spec is the wanted specification of a sandbox, in the same words for every backend.
+// A zero member means "not asked for"; the backend's documented default applies.
+type Spec struct {
+	Source           Source            `json:"source,omitzero"`
+	CPUs             float64           `json:"cpus,omitempty"`       // CPU cores
+	MemoryMiB        int64             `json:"memory_mib,omitempty"` // MiB
+	Environment      map[string]string `json:"environment,omitempty"`
+	Secrets          map[string]string `json:"-"` // never stored or logged
+	SecretNames      []string          `json:"secret_names,omitempty"`
+	WorkingDirectory string            `json:"working_directory,omitempty"`
+	User             string            `json:"user,omitempty"`
+	Command          []string          `json:"command,omitempty"`
+	Ports            []Port            `json:"ports,omitempty"`
+	Mounts           []Mount           `json:"mounts,omitempty"`
+	Volumes          map[string]Volume `json:"volumes,omitempty"`
+	Network          Network           `json:"network,omitzero"`
+	Timeout          time.Duration     `json:"timeout,omitempty"` // of the main process
+	Labels           map[string]string `json:"labels,omitempty"`
+	Docker           *DockerOptions    `json:"docker,omitempty"`
+}
+
+// Source is where the file system of a new sandbox comes from. At most one member is set;
+// none means the backend's own default, where it has one.
+type Source struct {
+	// Image is an OCI image reference.
+	Image string `json:"image,omitempty"`
+	// Rootfs is an absolute path of a directory that holds a root file system.
+	Rootfs string `json:"rootfs,omitempty"`
+	// SnapshotID is a snapshot of this backend. Used at creation only.
+	SnapshotID string `json:"snapshot_id,omitempty"`
+	// CloneOf is the name of a sandbox of this backend. Used at creation only.
+	CloneOf string `json:"clone_of,omitempty"`
+}
+
+// Port is a port that the sandbox publishes on the host's loopback interface.
+type Port struct {
+	Port          int    `json:"port"`
+	Protocol      string `json:"protocol,omitempty"`       // "tcp" (also when empty) or "udp"
+	PublishedPort int    `json:"published_port,omitempty"` // 0: any free port
+	Public        bool   `json:"public,omitempty"`         // all interfaces instead of loopback
+}
+
+// Mount binds a host directory or file into the sandbox.
+type Mount struct {
+	Source   string `json:"source"` // absolute host path
+	Target   string `json:"target"` // absolute path inside
+	ReadOnly bool   `json:"read_only,omitempty"`
+}
+
+// Volume is a named volume that belongs to one sandbox.
+type Volume struct {
+	Target string `json:"target"` // absolute path inside
+}
+
+// Network is the network policy of a sandbox.
+type Network struct {
+	Mode string `json:"mode,omitempty"` // one of the capability table's modes
+}
+
+// DockerOptions is what only Docker has.
+type DockerOptions struct {
+	Runtime           string   `json:"runtime,omitempty"`    // e.g. runsc, kata-runtime
+	PidsLimit         int64    `json:"pids_limit,omitempty"` // 0: the default of 1024
+	AddCapabilities   []string `json:"add_capabilities,omitempty"`
+	AllowEngineSocket bool     `json:"allow_engine_socket,omitempty"`
+	PullPolicy        string   `json:"pull_policy,omitempty"` // missing (also when empty), always, never
+}
+
+// Marks are what we write on every object, so that it can be told from others and a lost
+// record can be rebuilt (labels on Docker, a file in a local sandbox).
+type Marks struct {
+	Owner     string `json:"owner"`
+	Name      string `json:"name"`
+	Kind      Kind   `json:"kind"`
+	Workspace string `json:"workspace,omitempty"` // 12 hex digits of the workspace id's SHA-256
+	Record    string `json:"record"`
+}
+
+// Status is the run state of a sandbox.
+type Status string
+
+const (
+	// StatusRunning: commands can be run.
+	StatusRunning Status = "running"
+	// StatusStopped: the data is there, nothing runs.
+	StatusStopped Status = "stopped"
+	// StatusLost: the data is there, the compute that used it is gone. Reconfigure recovers it.
+	StatusLost Status = "lost"
+)
+
+// Observed is what a backend tells about a sandbox, by reads only.
+type Observed struct {
+	// Marks are the zero value when the object carries none of ours.
+	Marks  Marks
+	Name   string
+	Status Status
+	// SessionID names the present session. It changes with each start and is never an identity.
+	SessionID string
+	// Endpoints maps "port/protocol" to a URL or address that reaches it from the host.
+	Endpoints map[string]string
+	// Workspace is the absolute path of the workspace inside.
+	Workspace string
+	// ResolvedImage is the digest or id that the image reference meant at creation.
+	ResolvedImage string
+	CreatedAt     time.Time
+	// Spec is the configuration as the backend knows it now, without secret values. Values that
+	// nobody asked for (an image's own environment, user or command) are left out. Creation-only
+	// members of Source are left out.
+	Spec Spec
+}
+
+// Running tells whether commands can be run.
+func (o Observed) Running() bool { return o.Status == StatusRunning }
+
+// EnvironmentWithSecrets returns the plain and the secret variables in one map.
+func (s Spec) EnvironmentWithSecrets() map[string]string {
+	all := make(map[string]string, len(s.Environment)+len(s.Secrets))
+	for name, value := range s.Environment {
+		all[name] = value
+	}
+	for name, value := range s.Secrets {
+		all[name] = value
+	}
+	return all
+}
+
+// SortedSecretNames returns the names of the secret variables, whether or not their values
+// are at hand.
+func (s Spec) SortedSecretNames() []string {
+	names := slices.Clone(s.SecretNames)
+	for name := range s.Secrets {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,101 @@
+// Package store keeps one record for each data holder: who owns it, where it lives, how it was
+// made, what is being done to it and which Terraform state it is attached to. A record outlives
+// a lost state file, a killed process and a destroy that retains.
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Errors that callers act on.
+var (
+	// ErrNotFound: there is no such record, by a successful answer of the store.
+	ErrNotFound = errors.New("no such record")
+	// ErrConflict: the record changed since it was read, or its key is taken.
+	ErrConflict = errors.New("the record was changed by somebody else")
+	// ErrNewerSchema: the store was written by a newer version of the provider.
+	ErrNewerSchema = errors.New("the store was written by a newer version of the provider")
+	// ErrCorrupt: the store's file is damaged.
+	ErrCorrupt = errors.New("the store is damaged")
+	// ErrReadOnly: the store cannot be written.
+	ErrReadOnly = errors.New("the store cannot be written")
+	// ErrFull: there is no space left where the store lives.
+	ErrFull = errors.New("no space left for the store")
+)
+
+// Store is one place of records, shared by all applies that use it.
+//
+// Get, Find and Owner are reads: on a store that does not exist yet they answer ErrNotFound,
+// nothing and "" and create no file. The first write makes the store and migrates it. Every
+// write is fenced: it fails with ErrConflict when the record's revision is not the one that
+// was read.
+type Store interface {
+	// Owner is the random owner id of this store, "" when none was made yet.
+	Owner(ctx context.Context) (string, error)
+	// EnsureOwner makes the owner id when there is none.
+	EnsureOwner(ctx context.Context) (string, error)
+
+	// Get reads one record by its id.
+	Get(ctx context.Context, id string) (Record, error)
+	// Find reads the records that match every member set in the query, ordered by name.
+	Find(ctx context.Context, query Query) ([]Record, error)
+	// Insert adds a record and returns it with its first revision and its times. A record of the
+	// same Backend, Binding, Owner and Name is ErrConflict.
+	Insert(ctx context.Context, record Record) (Record, error)
+	// Update replaces a record and returns it with its next revision.
+	Update(ctx context.Context, record Record) (Record, error)
+	// Delete removes a record. An absent one is success.
+	Delete(ctx context.Context, record Record) error
+
+	// Lock waits for the exclusive lock of key, held across processes until it is released or the
+	// process dies, however it dies.
+	Lock(ctx context.Context, key string) (Lock, error)
+
+	// Close releases what the store holds open. It may be used again after.
+	Close() error
+}
+
+// Lock is a held lock.
+type Lock interface {
+	Unlock() error
+}
+
+// Record is what the store knows of one data holder.
+type Record struct {
+	// ID is random and never changes; it also stands among the object's marks.
+	ID string
+	// Kind is the backends.Kind of the object, as an open string.
+	Kind    string
+	Backend string
+	Binding string // backends.Binding.ID
+	Owner   string
+	Name    string
+	// WorkspaceID is trimmed; "" when the object was named explicitly.
+	WorkspaceID string
+	Generation  int64
+	// Spec is the creation specification as JSON, without secret values.
+	Spec json.RawMessage
+	// Committed is false from before the first allocation until the object is complete.
+	Committed bool
+	// Attachment is the token of the Terraform state that owns the object now; "" when detached.
+	Attachment string
+	// Intent says which operation is under way, as JSON; nil when none.
+	Intent json.RawMessage
+	// Revision is set by the store.
+	Revision  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Query selects records; a zero member matches all.
+type Query struct {
+	Backend     string
+	Binding     string
+	Owner       string
+	Name        string
+	Kind        string
+	WorkspaceID string
+}
