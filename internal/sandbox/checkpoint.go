@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+func snapshotID(name string) string { return name + "-" + newToken()[:12] }
+
+// checkpoint saves the sandbox under id and then removes the older checkpoints that retention
+// does not keep. The new one is never removed.
+func (m *Manager) checkpoint(ctx context.Context, record store.Record, id string, retention Retention) error {
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok || !m.Backend.Capabilities().Snapshot {
+		return &backends.Error{Kind: backends.Unsupported, Backend: m.Backend.Name(), Operation: "snapshot", Object: record.Name}
+	}
+	if _, err := snapshotter.CreateSnapshot(ctx, marksOf(record), id); err != nil {
+		return err
+	}
+	if retention == (Retention{}) {
+		return nil
+	}
+	snapshots, err := snapshotter.ListSnapshots(ctx, record.ID)
+	if err != nil {
+		return err
+	}
+	for _, old := range surplus(snapshots, id, retention, time.Now()) {
+		if err := snapshotter.DeleteSnapshot(ctx, marksOf(record), old.ID); err != nil {
+			return fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
+		}
+	}
+	return nil
+}
+
+// surplus returns the snapshots besides current that retention lets go, oldest first.
+func surplus(snapshots []backends.Snapshot, current string, retention Retention, now time.Time) []backends.Snapshot {
+	older := slices.DeleteFunc(slices.Clone(snapshots), func(s backends.Snapshot) bool { return s.ID == current })
+	slices.SortFunc(older, func(a, b backends.Snapshot) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	var gone []backends.Snapshot
+	for i, snapshot := range older {
+		newer := int64(len(older) - i) // those after it, and the current one
+		expired := retention.Expiration > 0 && now.Sub(snapshot.CreatedAt) >= retention.Expiration
+		crowded := retention.KeepLast > 0 && newer >= retention.KeepLast
+		if expired || crowded {
+			gone = append(gone, snapshot)
+		}
+	}
+	return gone
+}

@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// View is what a read found, by reads only.
+type View struct {
+	// Status is the backend's, or StatusMissing, StatusInterrupted or StatusDeleting.
+	Status backends.Status
+	// Observed is the zero value when the sandbox is missing.
+	Observed backends.Observed
+	// Replaced is true when the name now belongs to an object that is not the one in the state.
+	Replaced bool
+	// TakenOver is true when another Terraform state has attached the object since.
+	TakenOver bool
+	// Attachment is what the record says; empty when the record is lost.
+	Attachment Attachment
+	// What the record keeps of the configuration. Empty when the record is lost.
+	Recorded          bool
+	WorkspaceID       string
+	Generation        int64
+	Source            backends.Source
+	Settings          json.RawMessage
+	CurrentSnapshotID string
+}
+
+// Read looks at a sandbox that attachment ties to a state. A failing backend, store or binding is
+// an error, never absence.
+func (m *Manager) Read(ctx context.Context, name string, attachment Attachment) (View, error) {
+	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
+		return View{}, err
+	}
+	record, err := m.recordByID(ctx, attachment.Record)
+	if err != nil {
+		return View{}, err
+	}
+	return m.view(ctx, name, attachment, record)
+}
+
+// Import looks at a sandbox of ours that no state of the caller holds.
+func (m *Manager) Import(ctx context.Context, name string) (View, error) {
+	id := ID(m.Backend.Name(), name)
+	binding, err := m.Backend.Binding(ctx)
+	if isMissing(err) {
+		return View{}, &Refusal{Code: CodeMissing, Detail: fmt.Sprintf("There is no %s: nothing was ever made there.", id)}
+	}
+	if err != nil {
+		return View{}, err
+	}
+	observed, err := m.get(ctx, name)
+	if err != nil {
+		return View{}, err
+	}
+	if observed == nil {
+		return View{}, &Refusal{Code: CodeMissing, Detail: fmt.Sprintf("There is no %s.", id)}
+	}
+	owner, err := m.owner(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	if observed.Marks.Owner == "" || observed.Marks.Owner != owner {
+		return View{}, notOurs(id, observed.Marks.Owner)
+	}
+	record, err := m.findRecord(ctx, binding.ID, owner, name)
+	if err != nil {
+		return View{}, err
+	}
+	attachment := Attachment{Record: observed.Marks.Record, Binding: binding.ID}
+	if record != nil {
+		attachment.Record, attachment.Token = record.ID, record.Attachment
+	}
+	view, err := m.view(ctx, name, attachment, record)
+	view.Attachment = attachment
+	return view, err
+}
+
+func (m *Manager) view(ctx context.Context, name string, attachment Attachment, record *store.Record) (View, error) {
+	var view View
+	observed, err := m.get(ctx, name)
+	if err != nil {
+		return view, err
+	}
+	if observed != nil && attachment.Record != "" && observed.Marks.Record != attachment.Record {
+		view.Replaced = true
+		observed = nil
+	}
+	if observed == nil {
+		view.Status = StatusMissing
+	} else {
+		view.Observed, view.Status = *observed, observed.Status
+	}
+	if record == nil {
+		return view, nil
+	}
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return view, err
+	}
+	pending, err := intentOf(*record)
+	if err != nil {
+		return view, err
+	}
+	view.Recorded = true
+	view.Attachment = Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
+	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
+	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
+	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token
+	switch {
+	case pending == nil:
+	case pending.Operation == deleting:
+		view.Status = StatusDeleting
+	case observed != nil:
+		view.Status = StatusInterrupted
+	}
+	return view, nil
+}

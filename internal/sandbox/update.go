@@ -1,0 +1,148 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// Update brings an attached sandbox to the request, finishes what a killed update began and
+// recovers lost compute on the data that is left.
+func (m *Manager) Update(ctx context.Context, attachment Attachment, request Request) (result Result, err error) {
+	unlock, err := m.lock(ctx, request.Name)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+
+	record, observed, err := m.attached(ctx, attachment, request)
+	if err != nil {
+		return Result{}, err
+	}
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return Result{}, err
+	}
+	pending, err := m.announceChange(ctx, record, request)
+	if err != nil {
+		return Result{}, err
+	}
+	request.Spec = withSource(request.Spec, kept.Spec.Source)
+	if request.Spec.Secrets == nil {
+		request.Spec.SecretNames = kept.Spec.SecretNames
+	}
+	request.Spec = sortedNames(request.Spec)
+	if err := m.change(ctx, request, *record, *observed); err != nil {
+		return Result{}, err
+	}
+	if pending.Snapshot != "" {
+		if err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
+			return Result{}, err
+		}
+		kept.Snapshot = pending.Snapshot
+	}
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot}); err != nil {
+		return Result{}, err
+	}
+	record.Intent, record.Committed = nil, true
+	if *record, err = m.Store.Update(ctx, *record); err != nil {
+		return Result{}, err
+	}
+	after, err := m.Backend.Get(ctx, request.Name)
+	if err != nil {
+		return Result{}, err
+	}
+	return m.result(*record, after)
+}
+
+// attached returns record and object after it made sure that this state may change them.
+func (m *Manager) attached(ctx context.Context, attachment Attachment, request Request) (*store.Record, *backends.Observed, error) {
+	id := ID(m.Backend.Name(), request.Name)
+	if err := m.checkBinding(ctx, request.Name, attachment.Binding); err != nil {
+		return nil, nil, err
+	}
+	record, err := m.recordByID(ctx, attachment.Record)
+	if err != nil {
+		return nil, nil, err
+	}
+	observed, err := m.get(ctx, request.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if observed == nil || observed.Marks.Record != attachment.Record {
+		return nil, nil, &Refusal{
+			Code:   CodeMissing,
+			Detail: fmt.Sprintf("%s is gone.", id),
+			Remedy: "Run a plan: it names the ways on.",
+		}
+	}
+	if record != nil {
+		if record.Attachment != "" && attachment.Token != "" && record.Attachment != attachment.Token {
+			return nil, nil, takenOver(id)
+		}
+		if record.Attachment == "" || attachment.Token == "" {
+			record.Attachment = attachment.Token
+		}
+		return record, observed, nil
+	}
+	binding, err := m.Backend.Prepare(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if record, err = m.rebuildRecord(ctx, binding.ID, request, *observed); err != nil {
+		return nil, nil, err
+	}
+	record.Attachment = attachment.Token
+	return record, observed, nil
+}
+
+func takenOver(id string) error {
+	return &Refusal{
+		Code:   CodeTakenOver,
+		Detail: fmt.Sprintf("Another Terraform state has attached %s since this one did.", id),
+		Remedy: "Nothing was changed. Let go of it here with `terraform state rm`, or take it back with `terraform import`.",
+	}
+}
+
+// announceChange writes the intent. A checkpoint that a killed update announced keeps its id, so
+// that no second snapshot is made for it.
+func (m *Manager) announceChange(ctx context.Context, record *store.Record, request Request) (intent, error) {
+	before, err := intentOf(*record)
+	if err != nil {
+		return intent{}, err
+	}
+	pending := intent{Operation: changing, Since: time.Now().UTC()}
+	if before != nil && before.Operation == changing {
+		pending.Snapshot = before.Snapshot
+	}
+	if request.Checkpoint && pending.Snapshot == "" {
+		pending.Snapshot = snapshotID(request.Name)
+	}
+	if record.Intent, err = encode(pending); err != nil {
+		return pending, err
+	}
+	*record, err = m.Store.Update(ctx, *record)
+	return pending, err
+}
+
+// change applies specification and run state, and leaves the run state as found when none is
+// asked for.
+func (m *Manager) change(ctx context.Context, request Request, record store.Record, before backends.Observed) error {
+	after, err := m.Backend.Reconfigure(ctx, marksOf(record), request.Spec)
+	if err != nil {
+		return err
+	}
+	switch {
+	case request.DesiredState == DesiredRunning && !after.Running():
+		return m.Backend.Start(ctx, request.Name)
+	case request.DesiredState == DesiredStopped && after.Running():
+		return m.Backend.Stop(ctx, request.Name)
+	case before.Status == backends.StatusLost && !after.Running() && request.DesiredState != DesiredStopped:
+		return m.Backend.Start(ctx, request.Name)
+	}
+	return nil
+}
