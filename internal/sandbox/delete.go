@@ -65,14 +65,14 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 	if attachment.Token != "" && record.Attachment != attachment.Token {
 		return Forgotten, nil
 	}
-	return m.deleteRecorded(ctx, *record, purge)
+	return m.deleteRecorded(ctx, *record, purge, observed == nil)
 }
 
-func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge bool) (Outcome, error) {
+func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge, gone bool) (Outcome, error) {
 	if purge {
 		return m.remove(ctx, record, intent{Operation: deleting, Purge: true})
 	}
-	if record.Kind == string(backends.Session) {
+	if gone || record.Kind == string(backends.Session) {
 		kept, err := contentsOf(record)
 		if err != nil {
 			return "", err

@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+)
+
+// Exec runs a command in one of our sandboxes. A stopped one is started for it and stopped again
+// afterwards, also when the command failed or ctx was canceled.
+func (m *Manager) Exec(ctx context.Context, name string, command backends.Command) (backends.ExecResult, error) {
+	var result backends.ExecResult
+	err := m.awake(ctx, name, func(ctx context.Context) error {
+		var err error
+		result, err = m.Backend.Exec(ctx, name, command)
+		return err
+	})
+	return result, err
+}
+
+// awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put
+// back, so that no other work finds it awake and loses it in the middle.
+func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) (err error) {
+	unlock, err := m.lock(ctx, name)
+	if err != nil {
+		return err
+	}
+	locked := true
+	release := func() error {
+		if !locked {
+			return nil
+		}
+		locked = false
+		return unlock()
+	}
+	defer func() { err = errors.Join(err, release()) }()
+
+	observed, err := m.ours(ctx, name)
+	if err != nil {
+		return err
+	}
+	switch observed.Status {
+	case backends.StatusRunning:
+		if err := release(); err != nil {
+			return err
+		}
+		return work(ctx)
+	case backends.StatusStopped:
+	default:
+		return &backends.Error{
+			Kind: backends.NotRunning, Backend: m.Backend.Name(), Operation: "run in sandbox", Object: name,
+			Detail: fmt.Sprintf("Its status is %q.", observed.Status),
+			Remedy: "Apply the sandbox itself first: its next update recovers it.",
+		}
+	}
+	if err := m.Backend.Start(ctx, name); err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := detached(ctx)
+		defer cancel()
+		if stopErr := m.Backend.Stop(ctx, name); stopErr != nil {
+			err = errors.Join(err, fmt.Errorf("stop %s again, which was stopped before: %w", ID(m.Backend.Name(), name), stopErr))
+		}
+	}()
+	return work(ctx)
+}
+
+// ours reads a sandbox and makes sure that it is ours. Absence is backends.NotFound.
+func (m *Manager) ours(ctx context.Context, name string) (backends.Observed, error) {
+	observed, err := m.Backend.Get(ctx, name)
+	if err != nil {
+		return observed, err
+	}
+	owner, err := m.owner(ctx)
+	if err != nil {
+		return observed, err
+	}
+	if observed.Marks.Owner == "" || observed.Marks.Owner != owner {
+		return observed, notOurs(ID(m.Backend.Name(), name), observed.Marks.Owner)
+	}
+	return observed, nil
+}
+
+// Describe reads one of our sandboxes and the binding it was found in, for objects that live
+// inside it. bound is the binding that such an object remembers, empty when it has none yet.
+func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Observed, string, error) {
+	if err := m.checkBinding(ctx, name, bound); err != nil {
+		return backends.Observed{}, "", err
+	}
+	binding, err := m.Backend.Binding(ctx)
+	if err != nil {
+		return backends.Observed{}, "", err
+	}
+	observed, err := m.ours(ctx, name)
+	return observed, binding.ID, err
+}
