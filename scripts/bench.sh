@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# bench.sh measures the provider beside floors measured in the same run.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+scripts/setup.sh quickstart
+SANDLOT_BENCH_CLI=$(find_cli)
+SANDLOT_BENCH_PROVIDER=$build/dev/terraform-provider-sandlot
+export SANDLOT_BENCH_CLI SANDLOT_BENCH_PROVIDER CHECKPOINT_DISABLE=1
+exec go test -timeout 30m -run '^$' -bench . -benchtime 1x ./internal/bench/...

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# test.sh brings up what the tests need and runs every check; the lines of go test come last.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+scripts/setup.sh test
+engine_pid=$(scripts/engine-start.sh)
+stop_engine() {
+  # Only the engine that we started; setsid made it the leader of its own group.
+  [ -z "$engine_pid" ] || kill "$engine_pid" 2>/dev/null || true
+}
+trap stop_engine EXIT
+
+# Tests look both programs up on PATH. The names by variable are for those who have several.
+SANDLOT_TEST_TOFU=$(find_tofu)
+export SANDLOT_TEST_TOFU
+if cli_usable terraform; then
+  SANDLOT_TEST_TERRAFORM=$(command -v terraform)
+  export SANDLOT_TEST_TERRAFORM
+fi
+PATH=$(dirname "$SANDLOT_TEST_TOFU"):$PATH
+export PATH CHECKPOINT_DISABLE=1
+
+say "go vet"
+go vet ./...
+say "lint"
+make --no-print-directory lint
+say "generated files"
+make --no-print-directory docs-check
+say "go test"
+go test -race -timeout 40m ./...

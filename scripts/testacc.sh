@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# testacc.sh [PATTERN] runs the acceptance tests, which are part of the test suite too.
+set -eu
+. "$(dirname "$0")/lib.sh"
+
+SANDLOT_TEST_TOFU=$(find_tofu)
+export SANDLOT_TEST_TOFU
+PATH=$(dirname "$SANDLOT_TEST_TOFU"):$PATH
+export PATH CHECKPOINT_DISABLE=1
+exec go test -count=1 -timeout 40m -run "${1:-^TestAcc}" ./internal/...
