@@ -3,6 +3,9 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+# Nobody's own CLI configuration takes part.
+unset TF_CLI_CONFIG_FILE
+
 scripts/setup.sh quickstart
 SANDLOT_BENCH_CLI=$(find_cli)
 SANDLOT_BENCH_PROVIDER=$build/dev/terraform-provider-sandlot

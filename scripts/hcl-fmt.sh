@@ -3,4 +3,6 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+unset TF_CLI_CONFIG_FILE
+
 exec "$(find_cli)" fmt -recursive "$@" examples

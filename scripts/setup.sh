@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# setup.sh quickstart|test finds the programs that the quickstart or the tests need. As root, or
-# with a sudo that does not ask, it installs what is missing; otherwise it prints one line with
-# the command that does, and fails.
+# setup.sh quickstart|busybox|test finds the programs that the quickstart, its busybox image or the
+# tests need. As root, or with a sudo that does not ask, it installs what is missing; otherwise it
+# prints one line with the command that does, and fails.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
-purpose=${1:?quickstart or test}
-[ "$(uname -s)" = Linux ] || die "The local backend needs Linux; see README.md for Docker on other systems."
+purpose=${1:?quickstart, busybox or test}
+[ "$(uname -s)" = Linux ] || die "This needs Linux, as the local backend does."
 
 static_busybox() {
   have busybox && ! ldd "$(command -v busybox)" >/dev/null 2>&1
@@ -17,14 +17,23 @@ c_compiler() {
 }
 
 missing=()
-have bwrap || missing+=(bubblewrap)
-if [ "$purpose" = test ]; then
+case $purpose in
+quickstart)
+  have bwrap || missing+=(bubblewrap)
+  ;;
+busybox)
+  static_busybox || missing+=(busybox-static)
+  ;;
+test)
+  have bwrap || missing+=(bubblewrap)
   have slirp4netns || have pasta || missing+=(slirp4netns)
   static_busybox || missing+=(busybox-static)
   c_compiler || missing+=(gcc libc6-dev) # the race detector
   have shellcheck || missing+=(shellcheck)
   "$(tool engine)" ping 2>/dev/null || have dockerd || missing+=(docker.io)
-fi
+  ;;
+*) die "Unknown purpose $purpose." ;;
+esac
 
 if [ ${#missing[@]} -gt 0 ]; then
   install=(apt-get install -y --no-install-recommends "${missing[@]}")
@@ -44,6 +53,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     die "\`${install[*]}\` failed; the whole output is in $log"
   fi
 fi
+
+[ "$purpose" != busybox ] || exit 0
 
 # Some systems let only chosen programs make user namespaces.
 if ! reason=$(bwrap --unshare-user --unshare-pid --ro-bind / / true 2>&1); then

@@ -3,6 +3,9 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+# Nobody's own CLI configuration takes part.
+unset TF_CLI_CONFIG_FILE
+
 scripts/setup.sh test
 engine_pid=$(scripts/engine-start.sh)
 stop_engine() {

@@ -3,6 +3,9 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+# Nobody's own CLI configuration takes part.
+unset TF_CLI_CONFIG_FILE
+
 SANDLOT_TEST_TOFU=$(find_tofu)
 export SANDLOT_TEST_TOFU
 PATH=$(dirname "$SANDLOT_TEST_TOFU"):$PATH
