@@ -1,0 +1,4 @@
+data "sandlot_directory" "reports" {
+  sandbox_id = "docker/checks"
+  path       = "reports"
+}

@@ -1,0 +1,7 @@
+data "sandlot_sandboxes" "local" {
+  backend = "local"
+}
+
+output "names" {
+  value = [for sandbox in data.sandlot_sandboxes.local.sandboxes : sandbox.name]
+}

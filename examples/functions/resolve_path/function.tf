@@ -1,0 +1,3 @@
+output "path" {
+  value = provider::sandlot::resolve_path("/workspace", "docs/TASK.md")
+}

@@ -1,0 +1,3 @@
+output "name" {
+  value = provider::sandlot::sandbox_name("sandlot", "dev", "ticket-4711")
+}
