@@ -34,6 +34,8 @@ type Capabilities struct {
 	AbsolutePaths bool
 	// DockerOptions: the `docker` attribute means something.
 	DockerOptions bool
+	// StopEmptiesSession: stopping a session sandbox loses the files in its workspace.
+	StopEmptiesSession bool
 	// SecretsLiveIn says where secrets are kept, for the documentation.
 	SecretsLiveIn string
 }

@@ -321,13 +321,11 @@ func (m *Manager) converge(ctx context.Context, request Request, record store.Re
 // member that either side does not know (after an import, a lost record) is no difference, and
 // neither are those that are used at creation only.
 func changedSource(made, wanted backends.Source) string {
-	for _, member := range []struct{ name, made, wanted string }{
-		{"image", made.Image, wanted.Image},
-		{"rootfs", made.Rootfs, wanted.Rootfs},
-	} {
-		if member.made != "" && member.wanted != "" && member.made != member.wanted {
-			return fmt.Sprintf("%s %q", member.name, member.made)
-		}
+	if made.Image != "" && wanted.Image != "" && !SameImage(made.Image, wanted.Image) {
+		return fmt.Sprintf("image %q", made.Image)
+	}
+	if made.Rootfs != "" && wanted.Rootfs != "" && made.Rootfs != wanted.Rootfs {
+		return fmt.Sprintf("rootfs %q", made.Rootfs)
 	}
 	return ""
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/distribution/reference"
 )
 
 // The rules below judge single values, without any I/O. Each error states what is allowed.
@@ -195,4 +197,40 @@ func CheckDataDir(dir string) error {
 		return fmt.Errorf("%q is not an absolute path", dir)
 	}
 	return nil
+}
+
+// CheckOwner judges the provider's owner, which is written into labels.
+func CheckOwner(owner string) error {
+	if owner == "" || len(owner) > 128 || strings.ContainsAny(owner, "\x00\n\r") || strings.TrimSpace(owner) != owner {
+		return fmt.Errorf("%q is not an owner: allowed are 1 to 128 bytes without line breaks and without space around them", owner)
+	}
+	return nil
+}
+
+// CheckImage judges an OCI image reference.
+func CheckImage(image string) error {
+	if _, err := reference.ParseDockerRef(image); err != nil {
+		return fmt.Errorf("%q is not an image reference (%w): write for example \"debian:12-slim\" or one with a digest", image, err)
+	}
+	return nil
+}
+
+// SameImage tells whether two references mean the same image name, with the default host,
+// repository and tag filled in.
+func SameImage(a, b string) bool {
+	if a == b {
+		return true
+	}
+	first, errA := reference.ParseDockerRef(a)
+	second, errB := reference.ParseDockerRef(b)
+	return errA == nil && errB == nil && first.String() == second.String()
+}
+
+// SocketOf returns the path of the socket in an engine's address, "" when it is not one.
+func SocketOf(address string) string {
+	socket, isSocket := strings.CutPrefix(address, "unix://")
+	if !isSocket {
+		return ""
+	}
+	return socket
 }

@@ -1,0 +1,39 @@
+// Package backendset is the closed set of backends that the schema accepts, and makes them.
+package backendset
+
+import (
+	"fmt"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/docker"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/local"
+)
+
+// Config holds the settings of all backends.
+type Config struct {
+	Local  local.Config
+	Docker docker.Config
+}
+
+// Names returns the values of the `backend` attribute, in the order of the documentation.
+func Names() []string { return []string{"local", "docker"} }
+
+// New makes a backend. It does no I/O: clients connect on first use.
+func New(name string, config Config) (backends.Backend, error) {
+	switch name {
+	case "local":
+		return local.New(config.Local), nil
+	case "docker":
+		return docker.New(config.Docker), nil
+	}
+	return nil, fmt.Errorf("there is no backend %q", name)
+}
+
+// Capabilities returns the static table of a backend; false when there is none of that name.
+func Capabilities(name string) (backends.Capabilities, bool) {
+	backend, err := New(name, Config{})
+	if err != nil {
+		return backends.Capabilities{}, false
+	}
+	return backend.Capabilities(), true
+}

@@ -1,0 +1,116 @@
+package sandboxes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// Default time limits. Making one can include a pull of a large image and the setup.
+const (
+	createTimeout = 20 * time.Minute
+	readTimeout   = 2 * time.Minute
+	updateTimeout = 20 * time.Minute
+	deleteTimeout = 10 * time.Minute
+)
+
+// Create makes the sandbox or takes over the one that is there. State is written only for what
+// exists: an error with nothing left behind leaves no entry.
+func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	plan, config := r.newModel(), r.newModel()
+	resp.Diagnostics.Append(req.Plan.Get(ctx, plan)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, p := plan.parts()
+	configured, _ := config.parts()
+	limit, diags := m.Timeouts.Create(ctx, createTimeout)
+	resp.Diagnostics.Append(diags...)
+	manager, request, err := r.request(ctx, m, p, configured.SecretEnvironment, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err == nil {
+		err = r.client.RequireOwner()
+	}
+	summary := fmt.Sprintf("Unable to Create %s %q", r.title, m.ID.ValueString())
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := manager.Create(ctx, request)
+	var partial *sandbox.PartialError
+	switch {
+	case errors.As(err, &partial):
+		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
+		result = partial.Result
+	case err != nil:
+		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
+		return
+	}
+	fillResult(ctx, m, p, result)
+	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	writePrivate(ctx, resp.Private, madeKey, made{Known: true, Source: request.Spec.Source}, &resp.Diagnostics)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+}
+
+// request turns a planned model into what the lifecycle takes.
+func (r *sandboxResource) request(ctx context.Context, m *common, p *persistence, secrets types.Map, diags *diag.Diagnostics) (*sandbox.Manager, sandbox.Request, error) {
+	c := converter{ctx: ctx}
+	manager, name, err := r.client.ManagerOf(m.ID.ValueString())
+	if err != nil {
+		return nil, sandbox.Request{}, err
+	}
+	request := sandbox.Request{
+		Name:         name,
+		Kind:         r.kind,
+		Generation:   1,
+		Spec:         c.spec(m, secrets),
+		Setup:        c.setup(m.Setup),
+		DesiredState: m.DesiredState.ValueString(),
+	}
+	if p != nil {
+		request.WorkspaceID = sandbox.NormalizeWorkspaceID(p.WorkspaceID.ValueString())
+		request.Generation = p.Generation.ValueInt64()
+		request.Retention = c.retention(p.SnapshotRetention)
+	}
+	request.Settings, err = c.settingsOf(m, p)
+	diags.Append(c.diags...)
+	return manager, request, err
+}
+
+// fillResult fills in what a plan left unknown and keeps what it promised. A value that stays
+// unknown becomes null: an unknown one in a state is reported as a fault of the provider.
+func fillResult(ctx context.Context, m *common, p *persistence, result sandbox.Result) {
+	c := converter{ctx: ctx}
+	status := result.Observed.Status
+	c.observeComputed(m, p, sandbox.View{Status: status, Observed: result.Observed, CurrentSnapshotID: result.CurrentSnapshotID}, true)
+	if m.RecordID.IsUnknown() {
+		m.RecordID = textOrNull(result.Attachment.Record)
+	}
+	if m.Name.IsUnknown() {
+		m.Name = textOrNull(result.Observed.Name)
+	}
+	if m.Capabilities.IsUnknown() {
+		m.Capabilities = types.SetNull(types.StringType)
+		if table, err := client.Capabilities(m.Backend.ValueString()); err == nil {
+			m.Capabilities = capabilitiesValue(table)
+		}
+	}
+	if m.OnDestroy.IsUnknown() {
+		m.OnDestroy = types.StringValue("retain")
+	}
+}

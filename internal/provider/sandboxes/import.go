@@ -1,0 +1,66 @@
+package sandboxes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// ImportState fills the state from the object and its record, by reads only.
+func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	id := req.ID
+	if id == "" && req.Identity != nil {
+		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
+	}
+	manager, name, err := r.client.ManagerOf(id)
+	var view sandbox.View
+	if err == nil {
+		view, err = manager.Import(ctx, name)
+	}
+	if err == nil && view.Observed.Marks.Kind != r.kind {
+		err = &sandbox.Refusal{
+			Code:   sandbox.CodeOtherKind,
+			Detail: fmt.Sprintf("%s is a %s sandbox.", id, view.Observed.Marks.Kind),
+			Remedy: "Import it into the resource type of that kind.",
+		}
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Import %s %q", r.title, id), err))
+		return
+	}
+	imported := r.newModel()
+	m, p := imported.parts()
+	setNull(m, p)
+	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(manager.Backend.Name()), types.StringValue(name)
+	m.RecordID = textOrNull(view.Attachment.Record)
+	m.OnDestroy = r.client.OnDestroy
+	if m.OnDestroy.IsUnknown() {
+		m.OnDestroy = types.StringValue("retain")
+	}
+	m.Capabilities = capabilitiesValue(manager.Backend.Capabilities())
+	if p != nil {
+		p.WorkspaceID = textOrNull(view.WorkspaceID)
+		p.OnMissing, p.Generation = types.StringValue("error"), types.Int64Value(max(view.Generation, 1))
+	}
+	if err := applySettings(view.Settings, m, p); err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Import %s %q", r.title, id), err))
+		return
+	}
+	c := converter{ctx: ctx}
+	if view.Observed.Status != backends.StatusLost {
+		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+	}
+	c.observeComputed(m, p, view, false)
+	resp.Diagnostics.Append(c.diags...)
+	writePrivate(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
+	writePrivate(ctx, resp.Private, madeKey, made{Known: view.Recorded && len(view.Settings) > 0, Source: view.Source}, &resp.Diagnostics)
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+}

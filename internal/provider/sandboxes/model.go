@@ -1,0 +1,156 @@
+package sandboxes
+
+import (
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// common is what both kinds of sandbox have. Collections stay framework values, since any of
+// them can be unknown.
+type common struct {
+	ID                  types.String   `tfsdk:"id"`
+	RecordID            types.String   `tfsdk:"record_id"`
+	Backend             types.String   `tfsdk:"backend"`
+	Name                types.String   `tfsdk:"name"`
+	Source              types.Object   `tfsdk:"source"`
+	CPUs                types.Float64  `tfsdk:"cpus"`
+	MemoryMiB           types.Int64    `tfsdk:"memory_mib"`
+	Environment         types.Map      `tfsdk:"environment"`
+	SecretEnvironment   types.Map      `tfsdk:"secret_environment_wo"`
+	SecretVersion       types.Int64    `tfsdk:"secret_environment_wo_version"`
+	WorkingDirectory    types.String   `tfsdk:"working_directory"`
+	User                types.String   `tfsdk:"user"`
+	Command             types.List     `tfsdk:"command"`
+	Ports               types.Set      `tfsdk:"ports"`
+	Mounts              types.Set      `tfsdk:"mounts"`
+	Volumes             types.Map      `tfsdk:"volumes"`
+	Network             types.Object   `tfsdk:"network"`
+	Timeout             types.String   `tfsdk:"timeout"`
+	DesiredState        types.String   `tfsdk:"desired_state"`
+	Labels              types.Map      `tfsdk:"labels"`
+	Setup               types.List     `tfsdk:"setup"`
+	RequireCapabilities types.Set      `tfsdk:"require_capabilities"`
+	OnDestroy           types.String   `tfsdk:"on_destroy"`
+	Docker              types.Object   `tfsdk:"docker"`
+	Status              types.String   `tfsdk:"status"`
+	SessionID           types.String   `tfsdk:"session_id"`
+	Endpoints           types.Map      `tfsdk:"endpoints"`
+	Workspace           types.String   `tfsdk:"workspace"`
+	Capabilities        types.Set      `tfsdk:"capabilities"`
+	ResolvedImage       types.String   `tfsdk:"resolved_image"`
+	CreatedAt           types.String   `tfsdk:"created_at"`
+	Timeouts            timeouts.Value `tfsdk:"timeouts"`
+}
+
+// persistence is what only a persistent sandbox has.
+type persistence struct {
+	WorkspaceID       types.String `tfsdk:"workspace_id"`
+	Generation        types.Int64  `tfsdk:"generation"`
+	OnMissing         types.String `tfsdk:"on_missing"`
+	SnapshotRetention types.Object `tfsdk:"snapshot_retention"`
+	CheckpointTrigger types.String `tfsdk:"checkpoint_trigger"`
+	CurrentSessionID  types.String `tfsdk:"current_session_id"`
+	CurrentSnapshotID types.String `tfsdk:"current_snapshot_id"`
+	Resumable         types.Bool   `tfsdk:"resumable"`
+}
+
+// model is one resource's plan, state or configuration.
+type model interface {
+	// parts returns what both kinds have, and what only a persistent sandbox has (nil otherwise).
+	parts() (*common, *persistence)
+}
+
+type sessionModel struct {
+	common
+}
+
+func (m *sessionModel) parts() (*common, *persistence) { return &m.common, nil }
+
+type persistentModel struct {
+	common
+	persistence
+}
+
+func (m *persistentModel) parts() (*common, *persistence) { return &m.common, &m.persistence }
+
+type sourceModel struct {
+	Image      types.String `tfsdk:"image"`
+	Rootfs     types.String `tfsdk:"rootfs"`
+	SnapshotID types.String `tfsdk:"snapshot_id"`
+	CloneOf    types.String `tfsdk:"clone_of"`
+}
+
+var sourceType = map[string]attr.Type{
+	"image": types.StringType, "rootfs": types.StringType, "snapshot_id": types.StringType, "clone_of": types.StringType,
+}
+
+type portModel struct {
+	Port          types.Int64  `tfsdk:"port"`
+	Protocol      types.String `tfsdk:"protocol"`
+	PublishedPort types.Int64  `tfsdk:"published_port"`
+	Public        types.Bool   `tfsdk:"public"`
+}
+
+var portType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"port": types.Int64Type, "protocol": types.StringType, "published_port": types.Int64Type, "public": types.BoolType,
+}}
+
+type mountModel struct {
+	Source   types.String `tfsdk:"source"`
+	Target   types.String `tfsdk:"target"`
+	ReadOnly types.Bool   `tfsdk:"read_only"`
+}
+
+var mountType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"source": types.StringType, "target": types.StringType, "read_only": types.BoolType,
+}}
+
+type volumeModel struct {
+	Target types.String `tfsdk:"target"`
+}
+
+var volumeType = types.ObjectType{AttrTypes: map[string]attr.Type{"target": types.StringType}}
+
+type networkModel struct {
+	Mode types.String `tfsdk:"mode"`
+}
+
+var networkType = map[string]attr.Type{"mode": types.StringType}
+
+type dockerModel struct {
+	Runtime           types.String `tfsdk:"runtime"`
+	PidsLimit         types.Int64  `tfsdk:"pids_limit"`
+	AddCapabilities   types.Set    `tfsdk:"add_capabilities"`
+	AllowEngineSocket types.Bool   `tfsdk:"allow_engine_socket"`
+	PullPolicy        types.String `tfsdk:"pull_policy"`
+}
+
+var dockerType = map[string]attr.Type{
+	"runtime": types.StringType, "pids_limit": types.Int64Type, "add_capabilities": types.SetType{ElemType: types.StringType},
+	"allow_engine_socket": types.BoolType, "pull_policy": types.StringType,
+}
+
+type setupModel struct {
+	Command          types.List   `tfsdk:"command"`
+	Environment      types.Map    `tfsdk:"environment"`
+	WorkingDirectory types.String `tfsdk:"working_directory"`
+	User             types.String `tfsdk:"user"`
+	Timeout          types.String `tfsdk:"timeout"`
+}
+
+var setupType = types.ObjectType{AttrTypes: map[string]attr.Type{
+	"command": types.ListType{ElemType: types.StringType}, "environment": types.MapType{ElemType: types.StringType},
+	"working_directory": types.StringType, "user": types.StringType, "timeout": types.StringType,
+}}
+
+type retentionModel struct {
+	Expiration types.String `tfsdk:"expiration"`
+	KeepLast   types.Int64  `tfsdk:"keep_last"`
+}
+
+var retentionType = map[string]attr.Type{"expiration": types.StringType, "keep_last": types.Int64Type}
+
+var timeoutsType = map[string]attr.Type{
+	"create": types.StringType, "read": types.StringType, "update": types.StringType, "delete": types.StringType,
+}

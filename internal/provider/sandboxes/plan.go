@@ -1,0 +1,202 @@
+package sandboxes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// planner holds one ModifyPlan call. Nothing is contacted but the store, and that only by reads.
+type planner struct {
+	converter
+	client *client.Client
+	kind   backends.Kind
+	config *common
+	plan   *common
+	state  *common // nil for a create
+	// What only a persistent sandbox has; nil otherwise.
+	persistConfig, persistPlan, persistState *persistence
+	// leg is what the first leg of a replacement left; nil outside the second.
+	leg  *prior
+	made made
+	resp *resource.ModifyPlanResponse
+}
+
+// ModifyPlan decides names, replacements, recoveries and everything that is to be seen before an
+// apply.
+func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if req.Plan.Raw.IsNull() {
+		r.planDestroy(ctx, req, resp)
+		return
+	}
+	if r.client == nil {
+		return
+	}
+	config, plan := r.newModel(), r.newModel()
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, plan)...)
+	p := planner{converter: converter{ctx: ctx}, client: r.client, kind: r.kind, resp: resp}
+	p.config, p.persistConfig = config.parts()
+	p.plan, p.persistPlan = plan.parts()
+	if !req.State.Raw.IsNull() {
+		state := r.newModel()
+		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+		p.state, p.persistState = state.parts()
+		p.made, _ = readPrivate[made](ctx, req.Private, madeKey, &resp.Diagnostics)
+	} else if left, found := readPrivate[prior](ctx, req.Private, priorKey, &resp.Diagnostics); found {
+		p.leg = &left
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+
+	resp.Diagnostics.Append(newChecker(ctx, p.config, p.persistConfig).check()...)
+	p.checkHost()
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	p.planDefaults()
+	p.planIdentity()
+	p.claim()
+	if p.state == nil {
+		p.planCreate()
+	} else {
+		p.planChange()
+		writePrivate(ctx, resp.Private, priorKey, p.leavePrior(), &resp.Diagnostics)
+	}
+	resp.Diagnostics.Append(p.diags...)
+	if !resp.Diagnostics.HasError() {
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	}
+}
+
+func (p *planner) error(at path.Path, code, summary, detail string) {
+	p.diags.Append(diagnostics.AttributeError(at, code, summary, detail))
+}
+
+func (p *planner) warn(at path.Path, code, summary, detail string) {
+	p.diags.Append(diagnostics.AttributeWarning(at, code, summary, detail))
+}
+
+// checkHost judges what depends on the provider's settings: the host side of mounts, the network of
+// the host, and the owner.
+func (p *planner) checkHost() {
+	allowed := false
+	if options := p.docker(p.config.Docker); options != nil {
+		allowed = options.AllowEngineSocket
+	}
+	for _, element := range p.config.Mounts.Elements() {
+		mount, ok := object[mountModel](&p.converter, element)
+		if !ok || mount.Source.IsNull() || mount.Source.IsUnknown() {
+			continue
+		}
+		at := path.Root("mounts").AtSetValue(element).AtName("source")
+		source := mount.Source.ValueString()
+		if err := sandbox.CheckMountSource(source, p.client.DataDir.ValueString()); err != nil {
+			p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Mount Shows the Data Directory", sentence(err.Error())))
+		}
+		if socket := sandbox.ExposesEngine(source, sandbox.SocketOf(p.client.DockerHost)); socket != "" && !allowed {
+			p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Mount Shows an Engine Socket",
+				fmt.Sprintf("%q would show the sandbox %s. Whoever reaches it controls the host. If that is wanted, set `docker = { allow_engine_socket = true }` (on `docker` only).", source, socket)))
+		}
+	}
+	if network, ok := object[networkModel](&p.converter, p.config.Network); ok && network.Mode.ValueString() == backends.NetworkHost {
+		p.warn(path.Root("network").AtName("mode"), diagnostics.HostNetwork, "Sandbox Shares the Host's Network",
+			"Commands inside reach every service that listens on the host, the loopback interface included.")
+	}
+}
+
+// planDefaults fills in what follows from the configuration alone.
+func (p *planner) planDefaults() {
+	if p.config.OnDestroy.IsNull() {
+		p.plan.OnDestroy = p.client.OnDestroy
+	}
+	if table, err := client.Capabilities(p.plan.Backend.ValueString()); err == nil && !p.plan.Backend.IsUnknown() {
+		p.plan.Capabilities = capabilitiesValue(table)
+	}
+}
+
+// claim refuses a second resource for one sandbox. The second leg of a replacement is the first
+// one's resource again.
+func (p *planner) claim() {
+	if p.plan.ID.IsUnknown() || p.leg != nil || p.client.Claim(p.plan.ID.ValueString()) {
+		return
+	}
+	p.error(p.identityPath(), diagnostics.DuplicateWorkspace, "Two Resources for One Sandbox",
+		fmt.Sprintf("Another resource of this configuration stands for %s already. Give each its own workspace id or name.", p.plan.ID.ValueString()))
+}
+
+func (p *planner) identityPath() path.Path {
+	if p.persistConfig != nil && !p.persistConfig.WorkspaceID.IsNull() {
+		return path.Root("workspace_id")
+	}
+	return path.Root("name")
+}
+
+func (p *planner) leavePrior() prior {
+	left := prior{ID: p.state.ID.ValueString(), Name: p.state.Name.ValueString(), Generation: 1}
+	if p.persistState != nil {
+		left.WorkspaceID = sandbox.NormalizeWorkspaceID(p.persistState.WorkspaceID.ValueString())
+		left.Generation = p.persistState.Generation.ValueInt64()
+	}
+	return left
+}
+
+// planCreate checks that something may be created, and says what is there already.
+func (p *planner) planCreate() {
+	if err := p.client.RequireOwner(); err != nil {
+		p.diags.Append(diagnostics.AttributeError(path.Root("backend"), diagnostics.OwnerRequired, "Owner Required in CI",
+			sentence(err.Error())+" Set the provider's `owner`, or SANDLOT_OWNER."))
+		return
+	}
+	if p.leg != nil || p.plan.ID.IsUnknown() {
+		return
+	}
+	id := p.plan.ID.ValueString()
+	manager, name, err := p.client.ManagerOf(id)
+	if err != nil {
+		return // not known yet: Create judges again
+	}
+	seen, err := manager.Foresee(p.ctx, name, p.kind, p.source(p.plan.Source))
+	switch {
+	case err != nil || !seen.Exists:
+		// A store that cannot be read is reported by the apply, which needs it.
+	case seen.Kind != "":
+		p.error(p.identityPath(), string(sandbox.CodeOtherKind), "Name Belongs to a Sandbox of Another Kind",
+			fmt.Sprintf("%s exists already as a %s sandbox. Choose another name, or purge that one first.", id, seen.Kind))
+	case seen.Source != "" && !seen.Attached:
+		p.error(path.Root("source"), string(sandbox.CodeOtherSource), "Retained Sandbox Has Another Source",
+			fmt.Sprintf("%s was retained and was made from %s. Its data is kept, so it is not made anew. Set the source back, raise `generation` to start over beside it, or purge it first.", id, seen.Source))
+	default:
+		p.warn(p.identityPath(), diagnostics.Reattached, "Existing Sandboxes Are Re-attached",
+			fmt.Sprintf("%s exists already. If it still does at apply, it is taken over with its data instead of being made anew.", id))
+	}
+}
+
+// unknownAll marks every computed value that a change of the run state or the container can alter.
+func (p *planner) unknownVolatile() {
+	p.plan.SessionID = types.StringUnknown()
+	p.plan.Endpoints = types.MapUnknown(types.StringType)
+	if p.persistPlan != nil {
+		p.persistPlan.CurrentSessionID = types.StringUnknown()
+	}
+}
+
+// changed tells whether a pair of values differs.
+func changed(pairs ...[2]attr.Value) bool {
+	for _, pair := range pairs {
+		if !pair[0].Equal(pair[1]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+package sandboxes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// Read looks at the sandbox and touches nothing.
+func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	state := r.newModel()
+	resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, p := state.parts()
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	id := m.ID.ValueString()
+	limit, diags := m.Timeouts.Read(ctx, readTimeout)
+	resp.Diagnostics.Append(diags...)
+	attachment, found := attachmentOf(ctx, req.Private, m, &resp.Diagnostics)
+	manager, name, err := r.client.ManagerOf(id)
+	if isUnknown(err) {
+		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.ConfigurationUnsure, "Sandboxes Are Not Refreshed Yet",
+			id+" was not looked at: the provider's configuration is not known yet. Its state is taken as it is."))
+		return
+	}
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var view sandbox.View
+	if err == nil {
+		view, err = manager.Read(ctx, name, attachment)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Read %s %q", r.title, id), err))
+		return
+	}
+	if !found && view.Recorded {
+		writePrivate(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
+	}
+	if view.TakenOver {
+		resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Taken Over by Another State",
+			id+" has been attached by another Terraform state since. A destroy here only forgets it. Remove it here with `terraform state rm`, or take it back with `terraform import`."))
+	}
+	if view.Status == sandbox.StatusMissing && r.kind == backends.Session {
+		resp.State.RemoveResource(ctx)
+		return
+	}
+	c := converter{ctx: ctx}
+	if view.Status == sandbox.StatusMissing {
+		r.warnMissing(id, view, resp)
+	} else if view.Observed.Status != backends.StatusLost && view.Observed.Name != "" {
+		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+	}
+	c.observeComputed(m, p, view, false)
+	resp.Diagnostics.Append(c.diags...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}
+
+func (r *sandboxResource) warnMissing(id string, view sandbox.View, resp *resource.ReadResponse) {
+	detail := id + " is gone. It stays in the state, and is not made anew unasked."
+	if view.Replaced {
+		detail = id + " is gone, and another object has its name now. It stays in the state, and is not made anew unasked."
+	}
+	resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeMissing), "Sandboxes Are Missing", detail))
+}

@@ -1,0 +1,103 @@
+// Package sandboxes holds the resources sandlot_sandbox and sandlot_persistent_sandbox. They are
+// one implementation: a persistent sandbox is a sandbox with an identity that outlives it.
+package sandboxes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+)
+
+var (
+	_ resource.ResourceWithConfigure      = (*sandboxResource)(nil)
+	_ resource.ResourceWithIdentity       = (*sandboxResource)(nil)
+	_ resource.ResourceWithImportState    = (*sandboxResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*sandboxResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*sandboxResource)(nil)
+)
+
+type sandboxResource struct {
+	typeName string
+	title    string
+	kind     backends.Kind
+	schema   func(context.Context) schema.Schema
+	newModel func() model
+	client   *client.Client
+}
+
+// NewSandbox returns the resource sandlot_sandbox.
+func NewSandbox() resource.Resource {
+	return &sandboxResource{
+		typeName: "sandbox",
+		title:    "Sandbox",
+		kind:     backends.Session,
+		schema:   sessionSchema,
+		newModel: func() model { return &sessionModel{} },
+	}
+}
+
+// NewPersistentSandbox returns the resource sandlot_persistent_sandbox.
+func NewPersistentSandbox() resource.Resource {
+	return &sandboxResource{
+		typeName: "persistent_sandbox",
+		title:    "Persistent Sandbox",
+		kind:     backends.Persistent,
+		schema:   persistentSchema,
+		newModel: func() model { return &persistentModel{} },
+	}
+}
+
+func (r *sandboxResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = req.ProviderTypeName + "_" + r.typeName
+}
+
+func (r *sandboxResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = r.schema(ctx)
+}
+
+func (r *sandboxResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{
+			Description:       "The id of the sandbox, <backend>/<name>.",
+			RequiredForImport: true,
+		},
+	}}
+}
+
+func (r *sandboxResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
+	configured, diags := client.From(req.ProviderData)
+	resp.Diagnostics.Append(diags...)
+	r.client = configured
+}
+
+func (r *sandboxResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+	config := r.newModel()
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, p := config.parts()
+	resp.Diagnostics.Append(newChecker(ctx, m, p).check()...)
+}
+
+// setIdentity writes the identity, which Create, Read and Update each have to: CLIs that keep none
+// start every one of them without.
+func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, m *common) diag.Diagnostics {
+	if identity == nil {
+		return nil
+	}
+	return identity.SetAttribute(ctx, path.Root("id"), m.ID)
+}
+
+// isUnknown tells whether an operation failed only because the provider is not configured yet.
+func isUnknown(err error) bool { return errors.Is(err, client.ErrUnknown) }

@@ -1,0 +1,66 @@
+package sandboxes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// Update changes what the plan changed, and finishes or recovers what a read found cut short.
+func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	plan, state, config := r.newModel(), r.newModel(), r.newModel()
+	resp.Diagnostics.Append(req.Plan.Get(ctx, plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	m, p := plan.parts()
+	before, beforePersistence := state.parts()
+	configured, _ := config.parts()
+	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	attachment, _ := attachmentOf(ctx, req.Private, before, &resp.Diagnostics)
+	limit, diags := m.Timeouts.Update(ctx, updateTimeout)
+	resp.Diagnostics.Append(diags...)
+
+	secrets := types.MapNull(types.StringType)
+	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion)
+	if replaceSecrets {
+		secrets = configured.SecretEnvironment
+	}
+	manager, request, err := r.request(ctx, m, p, secrets, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if replaceSecrets && request.Spec.Secrets == nil {
+		request.Spec.Secrets = map[string]string{} // none any more, which differs from as before
+	}
+	if p != nil {
+		request.Checkpoint = !p.CheckpointTrigger.IsNull() && !p.CheckpointTrigger.Equal(beforePersistence.CheckpointTrigger)
+	}
+	summary := fmt.Sprintf("Unable to Update %s %q", r.title, m.ID.ValueString())
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
+		return
+	}
+	if before.Status.ValueString() == string(sandbox.StatusMissing) {
+		// `on_missing = "keep"`: there is nothing to act on but the state itself.
+		resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := manager.Update(ctx, attachment, request)
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
+		return
+	}
+	fillResult(ctx, m, p, result)
+	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+}

@@ -1,0 +1,121 @@
+package sandboxes
+
+import (
+	"slices"
+
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+)
+
+// The functions below make framework values of the domain's. Defaults become null.
+
+func stringMapValue(texts map[string]string) types.Map {
+	values := make(map[string]attr.Value, len(texts))
+	for name, text := range texts {
+		values[name] = types.StringValue(text)
+	}
+	return types.MapValueMust(types.StringType, values)
+}
+
+func stringListValue(texts []string) types.List {
+	values := make([]attr.Value, len(texts))
+	for i, text := range texts {
+		values[i] = types.StringValue(text)
+	}
+	return types.ListValueMust(types.StringType, values)
+}
+
+func portValue(port backends.Port) attr.Value {
+	published, public := types.Int64Null(), types.BoolNull()
+	if port.PublishedPort != 0 {
+		published = types.Int64Value(int64(port.PublishedPort))
+	}
+	if port.Public {
+		public = types.BoolValue(true)
+	}
+	protocol := types.StringNull()
+	if port.Protocol != "" && port.Protocol != "tcp" {
+		protocol = types.StringValue(port.Protocol)
+	}
+	return types.ObjectValueMust(portType.AttrTypes, map[string]attr.Value{
+		"port": types.Int64Value(int64(port.Port)), "protocol": protocol, "published_port": published, "public": public,
+	})
+}
+
+func mountValue(mount backends.Mount) attr.Value {
+	readOnly := types.BoolNull()
+	if mount.ReadOnly {
+		readOnly = types.BoolValue(true)
+	}
+	return types.ObjectValueMust(mountType.AttrTypes, map[string]attr.Value{
+		"source": types.StringValue(mount.Source), "target": types.StringValue(mount.Target), "read_only": readOnly,
+	})
+}
+
+func volumesValue(volumes map[string]backends.Volume) types.Map {
+	values := make(map[string]attr.Value, len(volumes))
+	for name, volume := range volumes {
+		values[name] = types.ObjectValueMust(volumeType.AttrTypes, map[string]attr.Value{"target": types.StringValue(volume.Target)})
+	}
+	return types.MapValueMust(volumeType, values)
+}
+
+func dockerValue(options backends.DockerOptions) types.Object {
+	pids, capabilities := types.Int64Null(), types.SetNull(types.StringType)
+	if options.PidsLimit != 0 {
+		pids = types.Int64Value(options.PidsLimit)
+	}
+	if len(options.AddCapabilities) > 0 {
+		names := slices.Clone(options.AddCapabilities)
+		values := make([]attr.Value, len(names))
+		for i, name := range names {
+			values[i] = types.StringValue(name)
+		}
+		capabilities = types.SetValueMust(types.StringType, values)
+	}
+	socket := types.BoolNull()
+	if options.AllowEngineSocket {
+		socket = types.BoolValue(true)
+	}
+	return types.ObjectValueMust(dockerType, map[string]attr.Value{
+		"runtime": textOrNull(options.Runtime), "pids_limit": pids, "add_capabilities": capabilities,
+		"allow_engine_socket": socket, "pull_policy": textOrNull(options.PullPolicy),
+	})
+}
+
+func sourceValue(source backends.Source) types.Object {
+	if source == (backends.Source{}) {
+		return types.ObjectNull(sourceType)
+	}
+	return types.ObjectValueMust(sourceType, map[string]attr.Value{
+		"image": textOrNull(source.Image), "rootfs": textOrNull(source.Rootfs),
+		"snapshot_id": textOrNull(source.SnapshotID), "clone_of": textOrNull(source.CloneOf),
+	})
+}
+
+// setNull makes every value null, of the right type, where an import has nothing yet.
+func setNull(m *common, p *persistence) {
+	*m = common{
+		Source:              types.ObjectNull(sourceType),
+		Environment:         types.MapNull(types.StringType),
+		SecretEnvironment:   types.MapNull(types.StringType),
+		Command:             types.ListNull(types.StringType),
+		Ports:               types.SetNull(portType),
+		Mounts:              types.SetNull(mountType),
+		Volumes:             types.MapNull(volumeType),
+		Network:             types.ObjectNull(networkType),
+		Labels:              types.MapNull(types.StringType),
+		Setup:               types.ListNull(setupType),
+		RequireCapabilities: types.SetNull(types.StringType),
+		Docker:              types.ObjectNull(dockerType),
+		Endpoints:           types.MapNull(types.StringType),
+		Capabilities:        types.SetNull(types.StringType),
+		Timeouts:            timeouts.Value{Object: types.ObjectNull(timeoutsType)},
+	}
+	if p != nil {
+		*p = persistence{SnapshotRetention: types.ObjectNull(retentionType)}
+	}
+}

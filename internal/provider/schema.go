@@ -1,0 +1,117 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+type model struct {
+	Owner      types.String `tfsdk:"owner"`
+	Namespace  types.String `tfsdk:"namespace"`
+	NamePrefix types.String `tfsdk:"name_prefix"`
+	OnDestroy  types.String `tfsdk:"on_destroy"`
+	DataDir    types.String `tfsdk:"data_dir"`
+	Local      types.Object `tfsdk:"local"`
+	Docker     types.Object `tfsdk:"docker"`
+}
+
+type localModel struct {
+	Isolation      types.String `tfsdk:"isolation"`
+	BubblewrapPath types.String `tfsdk:"bubblewrap_path"`
+}
+
+type dockerModel struct {
+	Host     types.String `tfsdk:"host"`
+	Context  types.String `tfsdk:"context"`
+	CAFile   types.String `tfsdk:"ca_file"`
+	CertFile types.String `tfsdk:"cert_file"`
+	KeyFile  types.String `tfsdk:"key_file"`
+}
+
+func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	namePart := validators.String("lower-case letters, digits and hyphens", sandbox.CheckName)
+	absolute := validators.String("an absolute path", sandbox.CheckAbsolutePath)
+	resp.Schema = schema.Schema{
+		MarkdownDescription: "Sandlot declares the machines that AI coding agents work in: one schema over several backends, a plan that shows every loss of data, and nothing purged unless asked.\n\n" +
+			"Every value is taken from the attribute, else from the environment, else from the default. Nothing is contacted before it is used.",
+		Attributes: map[string]schema.Attribute{
+			"owner": schema.StringAttribute{
+				MarkdownDescription: "Who owns what this configuration makes. It is written on every object, and objects of another owner are never touched. Environment: `SANDLOT_OWNER`. Default: a random id, made once for each `data_dir`. Required where `CI` is set.",
+				Optional:            true,
+				Validators:          []validator.String{stringvalidator.LengthBetween(1, 128), validators.String("no line breaks", sandbox.CheckOwner)},
+			},
+			"namespace": schema.StringAttribute{
+				MarkdownDescription: "The part of derived names that tells environments apart. Environment: `SANDLOT_NAMESPACE`. Default: `dev`.",
+				Optional:            true,
+				Validators:          []validator.String{namePart},
+			},
+			"name_prefix": schema.StringAttribute{
+				MarkdownDescription: "The first part of derived names. Environment: `SANDLOT_NAME_PREFIX`. Default: `sandlot`.",
+				Optional:            true,
+				Validators:          []validator.String{namePart},
+			},
+			"on_destroy": schema.StringAttribute{
+				MarkdownDescription: "The default of the resources' own `on_destroy`: `retain` or `purge`. Default: `retain`.",
+				Optional:            true,
+				Validators:          []validator.String{stringvalidator.OneOf("retain", "purge")},
+			},
+			"data_dir": schema.StringAttribute{
+				MarkdownDescription: "The directory of the embedded store and of local sandboxes, absolute. It is made by the first apply and is readable by its user only. Environment: `SANDLOT_DATA_DIR`. Default: `$XDG_STATE_HOME/sandlot`, else `~/.local/state/sandlot`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.String("an absolute path without line break, NUL byte or % sign", sandbox.CheckDataDir)},
+			},
+			"local": schema.SingleNestedAttribute{
+				MarkdownDescription: "Settings of the `local` backend.",
+				Optional:            true,
+				Attributes: map[string]schema.Attribute{
+					"isolation": schema.StringAttribute{
+						MarkdownDescription: "`bubblewrap` (default) isolates every command. `none` runs commands on the bare host and must be asked for: use it only inside a machine that is itself thrown away.",
+						Optional:            true,
+						Validators:          []validator.String{stringvalidator.OneOf("bubblewrap", "none")},
+					},
+					"bubblewrap_path": schema.StringAttribute{
+						MarkdownDescription: "The absolute path of `bwrap`. Default: found on `PATH`.",
+						Optional:            true,
+						Validators:          []validator.String{absolute},
+					},
+				},
+			},
+			"docker": schema.SingleNestedAttribute{
+				MarkdownDescription: "Settings of the `docker` backend. Without them the Docker client's own environment and current context count.",
+				Optional:            true,
+				Attributes: map[string]schema.Attribute{
+					"host": schema.StringAttribute{
+						MarkdownDescription: "The engine's address: `unix://`, `tcp://` or `ssh://`. Environment: `DOCKER_HOST`.",
+						Optional:            true,
+						Validators:          []validator.String{stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("context"))},
+					},
+					"context": schema.StringAttribute{
+						MarkdownDescription: "The name of a context of the Docker CLI. Environment: `DOCKER_CONTEXT`.",
+						Optional:            true,
+						Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+					},
+					"ca_file":   fileAttribute("The file of the certificate authority that signed the engine's certificate.", absolute),
+					"cert_file": fileAttribute("The file of the client certificate.", absolute),
+					"key_file":  fileAttribute("The file of the client certificate's key.", absolute),
+				},
+			},
+		},
+	}
+}
+
+func fileAttribute(description string, absolute validator.String) schema.StringAttribute {
+	return schema.StringAttribute{
+		MarkdownDescription: description + " An absolute path. Environment: `DOCKER_CERT_PATH`.",
+		Optional:            true,
+		Validators:          []validator.String{absolute},
+	}
+}

@@ -1,0 +1,126 @@
+package provider
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// resolve applies the precedence attribute, environment, default. It reads the environment and
+// touches no file.
+func resolve(ctx context.Context, config model) (client.Settings, diag.Diagnostics) {
+	var diags diag.Diagnostics
+	settings := client.Settings{
+		Owner:      first(config.Owner, "SANDLOT_OWNER", ""),
+		Namespace:  first(config.Namespace, "SANDLOT_NAMESPACE", "dev"),
+		NamePrefix: first(config.NamePrefix, "SANDLOT_NAME_PREFIX", "sandlot"),
+		OnDestroy:  first(config.OnDestroy, "", "retain"),
+		DataDir:    first(config.DataDir, "SANDLOT_DATA_DIR", defaultDataDir()),
+		Unknown:    map[string]bool{},
+		CI:         continuousIntegration(os.Getenv("CI")),
+	}
+	for _, checked := range []struct {
+		attribute string
+		value     types.String
+		rule      func(string) error
+		variable  string
+	}{
+		{"namespace", settings.Namespace, sandbox.CheckName, "SANDLOT_NAMESPACE"},
+		{"name_prefix", settings.NamePrefix, sandbox.CheckName, "SANDLOT_NAME_PREFIX"},
+		{"data_dir", settings.DataDir, sandbox.CheckDataDir, "SANDLOT_DATA_DIR"},
+		{"owner", settings.Owner, sandbox.CheckOwner, "SANDLOT_OWNER"},
+	} {
+		if checked.value.IsUnknown() || checked.value.IsNull() {
+			continue
+		}
+		if err := checked.rule(checked.value.ValueString()); err != nil {
+			diags.Append(diagnostics.AttributeError(path.Root(checked.attribute), diagnostics.InvalidValue,
+				"Invalid Provider Setting", err.Error()+". The value comes from the attribute, or from "+checked.variable+"."))
+		}
+	}
+	settings.Unknown["local"] = resolveLocal(ctx, config.Local, &settings, &diags)
+	settings.Unknown["docker"] = resolveDocker(ctx, config.Docker, &settings, &diags)
+	return settings, diags
+}
+
+// resolveLocal fills in the local backend's settings and tells whether one is unknown.
+func resolveLocal(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {
+	if object.IsNull() || object.IsUnknown() {
+		return object.IsUnknown()
+	}
+	var config localModel
+	diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
+	settings.Backends.Local.Isolation = config.Isolation.ValueString()
+	settings.Backends.Local.BubblewrapPath = config.BubblewrapPath.ValueString()
+	return config.Isolation.IsUnknown() || config.BubblewrapPath.IsUnknown()
+}
+
+// resolveDocker fills in the docker backend's settings and tells whether one is unknown.
+func resolveDocker(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {
+	settings.DockerHost = os.Getenv("DOCKER_HOST")
+	if object.IsNull() || object.IsUnknown() {
+		return object.IsUnknown()
+	}
+	var config dockerModel
+	diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
+	engine := &settings.Backends.Docker
+	engine.Host, engine.Context = config.Host.ValueString(), config.Context.ValueString()
+	engine.CACert, engine.ClientCert, engine.ClientKey = config.CAFile.ValueString(), config.CertFile.ValueString(), config.KeyFile.ValueString()
+	if engine.Host != "" {
+		settings.DockerHost = engine.Host
+	}
+	for _, value := range []types.String{config.Host, config.Context, config.CAFile, config.CertFile, config.KeyFile} {
+		if value.IsUnknown() {
+			return true
+		}
+	}
+	return false
+}
+
+// first returns the attribute when it is set or unknown, else the environment variable when it is
+// not empty, else the fallback; null when that is empty too.
+func first(attribute types.String, variable, fallback string) types.String {
+	if !attribute.IsNull() {
+		return attribute
+	}
+	if variable != "" {
+		if value := os.Getenv(variable); value != "" {
+			return types.StringValue(value)
+		}
+	}
+	if fallback == "" {
+		return types.StringNull()
+	}
+	return types.StringValue(fallback)
+}
+
+// defaultDataDir follows the XDG base directory specification: relative values do not count.
+func defaultDataDir() string {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "sandlot")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".local", "state", "sandlot")
+}
+
+// continuousIntegration reads the variable that CI systems set.
+func continuousIntegration(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "0", "false", "no":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// Foresight is what the store knows of a name before anything is created.
+type Foresight struct {
+	// Exists is true when a committed record of ours has the name.
+	Exists bool
+	// Attached is true when a Terraform state holds it now.
+	Attached bool
+	// Source describes what it was made from when another source is wanted now.
+	Source string
+	// Kind is its kind when another one is wanted now.
+	Kind string
+}
+
+// Foresee looks a name up in the store alone, so that a plan can say what a create will meet. No
+// backend is asked: plans of new sandboxes work without one.
+func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, source backends.Source) (Foresight, error) {
+	owner, err := m.owner(ctx)
+	if err != nil || owner == "" {
+		return Foresight{}, err
+	}
+	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	if err != nil || len(records) == 0 {
+		return Foresight{}, err
+	}
+	record := records[0]
+	kept, err := contentsOf(record)
+	if err != nil {
+		return Foresight{}, err
+	}
+	if !record.Committed || len(record.Intent) > 0 {
+		return Foresight{}, nil
+	}
+	seen := Foresight{Exists: true, Attached: record.Attachment != "", Source: changedSource(kept.Spec.Source, source)}
+	if record.Kind != string(kind) {
+		seen.Kind = record.Kind
+	}
+	return seen, nil
+}
