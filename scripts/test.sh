@@ -26,6 +26,7 @@ export PATH CHECKPOINT_DISABLE=1
 
 say "go vet"
 go vet ./...
+go vet -tags crashtest ./...
 say "lint"
 make --no-print-directory lint
 say "generated files"
