@@ -1,0 +1,203 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	cerrdefs "github.com/containerd/errdefs"
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+)
+
+// Create makes volumes, container and workspace, and starts the main process.
+func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backends.Spec) (backends.Observed, error) {
+	const operation = "create sandbox"
+	if err := backends.Refuse(backendName, operation, b.Capabilities().Gaps(spec)); err != nil {
+		return backends.Observed{}, err
+	}
+	e, err := b.connect()
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	if err := e.check(operation, spec); err != nil {
+		return backends.Observed{}, err
+	}
+	names := []string{marks.Name}
+	if spec.Source.CloneOf != "" {
+		names = append(names, spec.Source.CloneOf)
+	}
+	defer b.locks.lock(names...)()
+	found, err := e.locate(ctx, marks.Name)
+	if err != nil {
+		return backends.Observed{}, e.fail(operation, marks.Name, err)
+	}
+	if len(found.containers()) > 0 {
+		return backends.Observed{}, taken(operation, marks.Name, "container "+marks.Name)
+	}
+	if found.workspace != nil {
+		return backends.Observed{}, taken(operation, marks.Name, "volume "+found.workspace.Name)
+	}
+	made := &undo{}
+	observed, err := b.create(ctx, e, operation, marks, spec, made)
+	if err != nil {
+		return backends.Observed{}, addLeft(e.fail(operation, marks.Name, err, secretsOf(spec)...), made.revert(ctx))
+	}
+	return observed, nil
+}
+
+func taken(operation, name, what string) error {
+	return &backends.Error{
+		Kind: backends.AlreadyExists, Backend: backendName, Operation: operation, Object: name,
+		Detail: fmt.Sprintf("The engine has a %s already.", what),
+		Remedy: "Choose another name, or import what is there.",
+	}
+}
+
+func secretsOf(spec backends.Spec) []string {
+	return slices.Collect(maps.Values(spec.Secrets))
+}
+
+// create does the work of Create and notes in made what has to go when it fails.
+func (b *Backend) create(ctx context.Context, e *engine, operation string, marks backends.Marks, spec backends.Spec, made *undo) (backends.Observed, error) {
+	root, err := b.source(ctx, e, operation, marks, spec, made)
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	info, err := e.Info(ctx)
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	plan := blueprint{
+		marks: marks, spec: spec, image: root.image, below: root.below,
+		record: configuration{ResolvedImage: root.resolved, DefaultRuntime: info.DefaultRuntime, CreatedAt: time.Now().UTC()},
+	}
+	fresh := map[string]string{}
+	for _, wanted := range wantedVolumes(marks, spec, firstOf(spec.Source.Image, root.image)) {
+		isFresh, err := e.ensureVolume(ctx, operation, wanted, made)
+		if err != nil {
+			return backends.Observed{}, err
+		}
+		if isFresh {
+			fresh[wanted.name] = wanted.target
+		}
+	}
+	id, err := e.make(ctx, operation, marks.Name, plan, made)
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	if err := e.prepare(ctx, operation, id, plan, slices.Sorted(maps.Values(fresh))); err != nil {
+		return backends.Observed{}, err
+	}
+	if err := e.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
+		return backends.Observed{}, e.blame(operation, marks.Name, err, secretsOf(spec)...)
+	}
+	c, err := e.ContainerInspect(ctx, id)
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	return b.observe(ctx, e, operation, c)
+}
+
+// make creates a container that does not run yet.
+func (e *engine) make(ctx context.Context, operation, name string, plan blueprint, made *undo) (string, error) {
+	config, err := plan.config()
+	if err != nil {
+		return "", err
+	}
+	created, err := e.ContainerCreate(ctx, config, plan.hostConfig(), nil, nil, name)
+	if cerrdefs.IsConflict(err) && strings.Contains(err.Error(), "already in use") {
+		return "", taken(operation, plan.marks.Name, "container "+name)
+	}
+	if err != nil {
+		return "", e.blame(operation, plan.marks.Name, err, secretsOf(plan.spec)...)
+	}
+	made.add("container "+name, func(ctx context.Context) error { return e.removeContainer(ctx, created.ID) })
+	return created.ID, nil
+}
+
+// prepare does what has to be done between making and starting a container: the directories in
+// which fresh volumes are mounted get the sandbox's user as owner, and the program that keeps the
+// time limit is looked for.
+func (e *engine) prepare(ctx context.Context, operation, id string, plan blueprint, targets []string) error {
+	if plan.spec.Timeout != 0 && len(plan.spec.Command) > 0 {
+		if err := e.needTimeout(ctx, operation, id); err != nil {
+			return err
+		}
+	}
+	owner, err := e.userOf(ctx, id, firstOf(plan.spec.User, plan.below.User))
+	if err != nil {
+		return e.blame(operation, plan.marks.Name, err)
+	}
+	for _, target := range targets {
+		if err := e.giveDirectory(ctx, id, target, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needTimeout refuses a time limit for a command when the image has no `timeout`.
+func (e *engine) needTimeout(ctx context.Context, operation, id string) error {
+	for _, directory := range []string{"/usr/bin", "/bin", "/usr/local/bin"} {
+		_, err := e.ContainerStatPath(ctx, id, path.Join(directory, "timeout"))
+		if err == nil {
+			return nil
+		}
+		if !cerrdefs.IsNotFound(err) {
+			return err
+		}
+	}
+	return &backends.Error{
+		Kind: backends.Unsupported, Backend: backendName, Operation: operation, Object: "timeout",
+		Detail: "The image has no `timeout` program, which a time limit for a command needs.",
+		Remedy: "Use an image that has one (coreutils or busybox), or leave `timeout` or `command` out.",
+	}
+}
+
+// removeContainer removes a container and the volumes that the engine made for it.
+func (e *engine) removeContainer(ctx context.Context, id string) error {
+	return e.remove(ctx, id, container.RemoveOptions{Force: true, RemoveVolumes: true})
+}
+
+func (e *engine) remove(ctx context.Context, id string, options container.RemoveOptions) error {
+	err := e.ContainerRemove(ctx, id, options)
+	if err == nil || cerrdefs.IsNotFound(err) {
+		return nil
+	}
+	if cerrdefs.IsConflict(err) && strings.Contains(err.Error(), "already in progress") {
+		return e.awaitRemoval(ctx, id)
+	}
+	return fmt.Errorf("remove container: %w", err)
+}
+
+// awaitRemoval waits for a removal that another call began.
+func (e *engine) awaitRemoval(ctx context.Context, id string) error {
+	for {
+		if _, err := e.ContainerInspect(ctx, id); cerrdefs.IsNotFound(err) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("wait for the removal of a container: %w", err)
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits, or returns early with the context's error.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
