@@ -74,3 +74,10 @@ provider_installation {
 }
 CONFIG
 }
+
+# one_engine makes the scripts and the provider look for the Docker Engine at the same place, as the
+# provider would follow a context otherwise.
+one_engine() {
+  export DOCKER_HOST=${DOCKER_HOST:-unix:///var/run/docker.sock}
+  unset DOCKER_CONTEXT
+}

@@ -21,6 +21,7 @@ say "Using $(basename "$cli") $(cli_version "$cli") and building the provider"
 make -s build
 
 engine=$(tool engine)
+one_engine
 mkdir -p "$dir"
 chmod 700 "$dir"
 cp examples/quickstart/*.tf "$dir"

@@ -8,6 +8,7 @@ unset TF_CLI_CONFIG_FILE
 
 scripts/setup.sh test
 engine_pid=$(scripts/engine-start.sh)
+one_engine
 stop_engine() {
   # Only the engine that we started; setsid made it the leader of its own group.
   [ -z "$engine_pid" ] || kill "$engine_pid" 2>/dev/null || true
