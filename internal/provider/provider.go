@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/file"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/sandboxes"
 )
 
@@ -55,6 +57,8 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		sandboxes.NewSandbox,
 		sandboxes.NewPersistentSandbox,
+		file.New,
+		command.New,
 	}
 }
 

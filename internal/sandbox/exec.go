@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
 // Exec runs a command in one of our sandboxes. A stopped one is started for it and stopped again
@@ -96,4 +97,18 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 	}
 	observed, err := m.ours(ctx, name)
 	return observed, binding.ID, err
+}
+
+// Remembers tells whether the store holds a committed persistent sandbox of ours by that name,
+// whether or not its object is still there. It only reads the store.
+func (m *Manager) Remembers(ctx context.Context, name string) (bool, error) {
+	owner, err := m.owner(ctx)
+	if err != nil || owner == "" {
+		return false, err
+	}
+	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name, Kind: string(backends.Persistent)})
+	if err != nil || len(records) == 0 {
+		return false, err
+	}
+	return records[0].Committed, nil
 }

@@ -24,6 +24,7 @@ const (
 	Retained            = "retained"
 	DataLost            = "data_lost"
 	DuplicateWorkspace  = "duplicate_workspace"
+	DuplicateFile       = "duplicate_file"
 	OwnerRequired       = "owner_required"
 	InvalidValue        = "invalid_value"
 	Unsupported         = "unsupported"

@@ -209,7 +209,6 @@ func specAttributes() map[string]schema.Attribute {
 		"secret_environment_wo": schema.MapAttribute{
 			MarkdownDescription: "Environment variables that are secret. Write-only: they stand in no state and no plan. They are passed on when `secret_environment_wo_version` changes, which is required with them. Needs Terraform or OpenTofu 1.11.",
 			Optional:            true,
-			Sensitive:           true,
 			WriteOnly:           true,
 			ElementType:         types.StringType,
 		},

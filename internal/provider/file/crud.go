@@ -1,0 +1,244 @@
+package file
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+// readBackLimit is the largest content that a refresh reads back into `content`, in bytes. Of
+// larger files only the hash shows a change.
+const readBackLimit = 1 << 20
+
+// Create writes the file. Where it may not be overwritten and exists, it is left as it is.
+func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var plan model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	limit, diags := plan.Timeouts.Create(ctx, timeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	place, err := r.present(ctx, plan.SandboxID.ValueString(), "")
+	var written sandbox.FileState
+	if err == nil {
+		written, err = r.seed(ctx, place, plan)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromAttributeError(plan.contentPath(), fmt.Sprintf("Unable to Create File %q", plan.Path.ValueString()), err))
+		return
+	}
+	plan.ID = types.StringValue(plan.SandboxID.ValueString() + ":" + plan.Path.ValueString())
+	plan.fill(written)
+	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
+	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+// present finds the sandbox, which must be there.
+func (r *fileResource) present(ctx context.Context, sandboxID, bound string) (inside.Place, error) {
+	place, err := inside.Look(ctx, r.client, sandboxID, bound)
+	if err == nil && place.Gone {
+		err = inside.Gone(sandboxID)
+	}
+	return place, err
+}
+
+// seed writes the wanted content unless the file exists and must be left alone.
+func (r *fileResource) seed(ctx context.Context, place inside.Place, plan model) (sandbox.FileState, error) {
+	if !plan.Overwrite.ValueBool() {
+		existing, err := place.Manager.HashFile(ctx, place.Observed, plan.Path.ValueString())
+		if !errors.Is(err, backends.FileNotFound) {
+			return existing, err
+		}
+	}
+	content, err := plan.planned(ctx)
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	mode, err := parseMode(plan.Mode.ValueString())
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	return place.Manager.WriteFile(ctx, place.Observed, plan.Path.ValueString(), content, mode)
+}
+
+// fill completes what the plan left unknown.
+func (m *model) fill(state sandbox.FileState) {
+	if m.SHA256.IsUnknown() {
+		m.SHA256 = types.StringValue(state.SHA256)
+	}
+	if m.Size.IsUnknown() {
+		m.Size = types.Int64Value(state.Size)
+	}
+	if m.OnDestroy.IsUnknown() {
+		m.OnDestroy = types.StringValue("retain")
+	}
+}
+
+// Read compares the file by its hash. It never wakes a sandbox: where the file cannot be read
+// without that, the state stays as it is.
+func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, state.ID)...)
+	limit, diags := state.Timeouts.Read(ctx, timeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	var found sandbox.FileState
+	var content []byte
+	if err == nil && !place.Gone {
+		found, content, err = read(ctx, place, state)
+	}
+	switch {
+	case errors.Is(err, client.ErrUnknown) || inside.Unreadable(err) || place.Gone && place.Remembered && err == nil:
+		return
+	case errors.Is(err, backends.FileNotFound) || err == nil && place.Gone:
+		resp.State.RemoveResource(ctx)
+		return
+	case err != nil:
+		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Read File %q", state.ID.ValueString()), err))
+		return
+	}
+	state.observe(found, content)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// read hashes the file, and reads its content back where that shows a change better.
+func read(ctx context.Context, place inside.Place, state model) (sandbox.FileState, []byte, error) {
+	found, err := place.Manager.HashFile(ctx, place.Observed, state.Path.ValueString())
+	if err != nil || found.SHA256 == state.SHA256.ValueString() || !state.Source.IsNull() || found.Size > readBackLimit {
+		return found, nil, err
+	}
+	return place.Manager.ReadFile(ctx, place.Observed, state.Path.ValueString(), readBackLimit)
+}
+
+// observe brings what was found into the state, whose own spelling stays where it means the same.
+func (m *model) observe(found sandbox.FileState, content []byte) {
+	if mode, err := parseMode(m.Mode.ValueString()); err != nil || mode != found.Mode {
+		m.Mode = types.StringValue(formatMode(found.Mode))
+	}
+	if m.SHA256.ValueString() == found.SHA256 {
+		return
+	}
+	m.SHA256, m.Size = types.StringValue(found.SHA256), types.Int64Value(found.Size)
+	if !m.Overwrite.ValueBool() {
+		return
+	}
+	switch {
+	case !m.ContentBase64.IsNull():
+		m.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(content))
+	case m.Source.IsNull() && content != nil && utf8.Valid(content):
+		m.Content = types.StringValue(string(content))
+	}
+}
+
+// Update renames, rewrites or changes the mode. The new file is whole before the old one goes.
+func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var plan, state model
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	limit, diags := plan.Timeouts.Update(ctx, timeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	place, err := r.present(ctx, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	var written sandbox.FileState
+	if err == nil {
+		written, err = r.change(ctx, place, plan, state)
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromAttributeError(plan.contentPath(), fmt.Sprintf("Unable to Update File %q", state.ID.ValueString()), err))
+		return
+	}
+	plan.fill(written)
+	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+}
+
+func (r *fileResource) change(ctx context.Context, place inside.Place, plan, state model) (sandbox.FileState, error) {
+	renamed := plan.Path.ValueString() != state.Path.ValueString()
+	rewritten := renamed || plan.SHA256.IsUnknown() || plan.SHA256.ValueString() != state.SHA256.ValueString() || plan.Mode.ValueString() != state.Mode.ValueString()
+	if !rewritten {
+		return sandbox.FileState{SHA256: state.SHA256.ValueString(), Size: state.Size.ValueInt64()}, nil
+	}
+	mode, err := parseMode(plan.Mode.ValueString())
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	content, err := r.next(ctx, place, plan, state)
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	written, err := place.Manager.WriteFile(ctx, place.Observed, plan.Path.ValueString(), content, mode)
+	if err != nil || !renamed {
+		return written, err
+	}
+	return written, place.Manager.RemoveFile(ctx, place.Observed, state.Path.ValueString())
+}
+
+// next is the content after the update: what the file holds now where edits inside are left alone,
+// else what the configuration wants.
+func (r *fileResource) next(ctx context.Context, place inside.Place, plan, state model) ([]byte, error) {
+	if !plan.Overwrite.ValueBool() {
+		_, content, err := place.Manager.ReadFile(ctx, place.Observed, state.Path.ValueString(), sandbox.MaxFileSize)
+		if !errors.Is(err, backends.FileNotFound) {
+			return content, err
+		}
+	}
+	return plan.planned(ctx)
+}
+
+// planned is the wanted content, after it made sure that it still is what the plan showed.
+func (m *model) planned(ctx context.Context) ([]byte, error) {
+	content, err := m.wanted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !m.SHA256.IsUnknown() && m.Overwrite.ValueBool() && hashOf(content) != m.SHA256.ValueString() {
+		return nil, errors.New("the source changed between plan and apply, so nothing was written: plan again")
+	}
+	return content, nil
+}
+
+// Delete leaves the file in place, or removes it where the applied state says purge.
+func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var state model
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() || state.OnDestroy.ValueString() != "purge" {
+		return
+	}
+	limit, diags := state.Timeouts.Delete(ctx, timeout)
+	resp.Diagnostics.Append(diags...)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	if err == nil && !place.Gone {
+		err = place.Manager.RemoveFile(ctx, place.Observed, state.Path.ValueString())
+	}
+	if err != nil {
+		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Delete File %q", state.ID.ValueString()), err))
+	}
+}

@@ -1,0 +1,154 @@
+// Package inside is shared by the resources that live inside a sandbox: files and commands. They
+// remember where their sandbox lives, and follow Terraform's idiom: gone means planned again.
+package inside
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+)
+
+const bindingKey = "binding"
+
+// Place is the sandbox that something lives in, as a read found it.
+type Place struct {
+	Manager  *sandbox.Manager
+	Observed backends.Observed
+	// Binding is where the sandbox was found, to be remembered.
+	Binding string
+	// Gone is true when the sandbox is gone, by a successful answer.
+	Gone bool
+	// Remembered is true when a gone sandbox is a persistent one, whose plan decides what is next:
+	// what lived inside stays in the state until then.
+	Remembered bool
+}
+
+// Look finds the sandbox of an id by reads only. bound is what an earlier run remembered.
+func Look(ctx context.Context, c *client.Client, sandboxID, bound string) (Place, error) {
+	manager, name, err := c.ManagerOf(sandboxID)
+	if err != nil {
+		return Place{}, err
+	}
+	place := Place{Manager: manager, Binding: bound}
+	observed, binding, err := manager.Describe(ctx, name, bound)
+	if backends.KindOf(err) == backends.NotFound {
+		place.Gone = true
+		place.Remembered, err = manager.Remembers(ctx, name)
+		return place, err
+	}
+	place.Observed, place.Binding = observed, binding
+	return place, err
+}
+
+// Gone is the error of an operation that needs a sandbox that is gone.
+func Gone(sandboxID string) error {
+	return &sandbox.Refusal{
+		Code:   sandbox.CodeMissing,
+		Detail: fmt.Sprintf("The sandbox %s is gone.", sandboxID),
+		Remedy: "Apply the sandbox itself first.",
+	}
+}
+
+// Unreadable tells whether a read failed only because it would have to wake or recover the
+// sandbox, so that the state is to be taken as it is.
+func Unreadable(err error) bool {
+	return errors.Is(err, backends.NotRunning)
+}
+
+// PrivateReader is the part of a request's private state that is read.
+type PrivateReader interface {
+	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
+}
+
+// PrivateWriter is the part of a response's private state that is written.
+type PrivateWriter interface {
+	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
+}
+
+// Bound returns the remembered binding, "" when there is none.
+func Bound(ctx context.Context, private PrivateReader, diags *diag.Diagnostics) string {
+	raw, readDiags := private.GetKey(ctx, bindingKey)
+	diags.Append(readDiags...)
+	if len(raw) == 0 {
+		return ""
+	}
+	var binding string
+	if err := json.Unmarshal(raw, &binding); err != nil {
+		diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The key %q holds no valid JSON: %s.", bindingKey, err))
+	}
+	return binding
+}
+
+// Bind remembers a binding.
+func Bind(ctx context.Context, private PrivateWriter, binding string, diags *diag.Diagnostics) {
+	raw, err := json.Marshal(binding)
+	if err != nil {
+		diags.AddError("Private State Cannot Be Written", err.Error())
+		return
+	}
+	diags.Append(private.SetKey(ctx, bindingKey, raw)...)
+}
+
+// IdentitySchema is the identity of everything inside a sandbox.
+func IdentitySchema(_ context.Context, resp *resource.IdentitySchemaResponse, description string) {
+	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
+		"id": identityschema.StringAttribute{Description: description, RequiredForImport: true},
+	}}
+}
+
+// SetIdentity writes the identity; CLIs that know none pass nil.
+func SetIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, id types.String) diag.Diagnostics {
+	if identity == nil {
+		return nil
+	}
+	return identity.SetAttribute(ctx, path.Root("id"), id)
+}
+
+// ImportID returns what an import was asked for, by id or by identity.
+func ImportID(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) string {
+	if req.ID != "" || req.Identity == nil {
+		return req.ID
+	}
+	var id string
+	diags.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
+	return id
+}
+
+// SandboxIDAttribute is the `sandbox_id` that files and commands have.
+func SandboxIDAttribute(thing string) schema.Attribute {
+	return schema.StringAttribute{
+		MarkdownDescription: "The id of the sandbox. Changing this replaces the " + thing + ".",
+		Required:            true,
+		Validators: []validator.String{validators.String("a sandbox id", func(id string) error {
+			_, _, err := sandbox.ParseID(id)
+			return err
+		})},
+		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+	}
+}
+
+// IDAttribute is the `id` that files and commands have.
+func IDAttribute(description string) schema.Attribute {
+	return schema.StringAttribute{
+		MarkdownDescription: description,
+		Computed:            true,
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+	}
+}
