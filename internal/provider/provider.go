@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/functions"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/file"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/sandboxes"
@@ -63,9 +65,17 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 }
 
 func (p *sandlot) DataSources(context.Context) []func() datasource.DataSource {
-	return []func() datasource.DataSource{}
+	return []func() datasource.DataSource{
+		datasources.NewBackend,
+		datasources.NewSandboxes,
+		datasources.NewDirectory,
+		datasources.NewFile,
+	}
 }
 
 func (p *sandlot) Functions(context.Context) []func() function.Function {
-	return []func() function.Function{}
+	return []func() function.Function{
+		functions.NewSandboxName,
+		functions.NewResolvePath,
+	}
 }

@@ -1,7 +1,9 @@
-data "sandlot_sandboxes" "local" {
+# What this owner keeps on this machine, also what no configuration holds any more.
+data "sandlot_sandboxes" "kept" {
   backend = "local"
+  kind    = "persistent"
 }
 
-output "names" {
-  value = [for sandbox in data.sandlot_sandboxes.local.sandboxes : sandbox.name]
+output "ids" {
+  value = [for sandbox in data.sandlot_sandboxes.kept.sandboxes : sandbox.id]
 }

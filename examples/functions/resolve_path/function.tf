@@ -1,3 +1,4 @@
+# /workspace/docs/TASK.md
 output "path" {
   value = provider::sandlot::resolve_path("/workspace", "docs/TASK.md")
 }
