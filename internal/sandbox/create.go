@@ -189,7 +189,7 @@ func (m *Manager) makeNew(ctx context.Context, request Request, binding, owner s
 	if err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
 	}
-	return m.result(record, observed)
+	return m.result(ctx, record, observed)
 }
 
 func (m *Manager) announceCreate(ctx context.Context, request Request, binding, owner string, reuse *store.Record) (store.Record, intent, error) {
@@ -213,7 +213,7 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, binding, 
 	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
 	record.Committed, record.Attachment = false, newToken()
 	var err error
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return record, pending, err
 	}
 	if record.Intent, err = encode(pending); err != nil {
@@ -225,6 +225,12 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, binding, 
 		record, err = m.Store.Insert(ctx, record)
 	}
 	return record, pending, err
+}
+
+// attachment is what a state remembers of a record.
+func (m *Manager) attachment(ctx context.Context, record store.Record) (Attachment, error) {
+	id, err := m.Store.Owner(ctx)
+	return Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding, Store: id}, err
 }
 
 // build makes the object, runs the setup and brings it to the run state that was asked for.
@@ -252,7 +258,7 @@ func (m *Manager) undoCreate(ctx context.Context, record store.Record, pending i
 	if err == nil {
 		return m.settleUndone(ctx, record, pending, cause)
 	}
-	result, resultErr := m.result(record, backends.Observed{Name: record.Name, Marks: marksOf(record)})
+	result, resultErr := m.result(ctx, record, backends.Observed{Name: record.Name, Marks: marksOf(record)})
 	return &PartialError{Result: result, Err: errors.Join(cause, fmt.Errorf("clean up after the failed create: %w", err), resultErr)}
 }
 
@@ -286,7 +292,7 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 	if err != nil {
 		return Result{}, fmt.Errorf("re-attach %s: %w", ID(record.Backend, record.Name), err)
 	}
-	if record.Spec, err = encode(contents{Spec: withSource(request.Spec, kept.Spec.Source), Settings: request.Settings, Snapshot: kept.Snapshot}); err != nil {
+	if record.Spec, err = encode(contents{Spec: withSource(request.Spec, kept.Spec.Source), Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
 	}
 	record.Attachment, record.Intent, record.Committed = newToken(), nil, true
@@ -296,7 +302,7 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 	if record, err = m.Store.Update(ctx, record); err != nil {
 		return Result{}, err
 	}
-	result, err := m.result(record, observed)
+	result, err := m.result(ctx, record, observed)
 	result.Reattached = true
 	return result, err
 }
@@ -337,10 +343,14 @@ func withSource(spec backends.Spec, made backends.Source) backends.Spec {
 	return spec
 }
 
-func (m *Manager) result(record store.Record, observed backends.Observed) (Result, error) {
+func (m *Manager) result(ctx context.Context, record store.Record, observed backends.Observed) (Result, error) {
 	kept, err := contentsOf(record)
+	if err != nil {
+		return Result{}, err
+	}
+	attachment, err := m.attachment(ctx, record)
 	return Result{
-		Attachment:        Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding},
+		Attachment:        attachment,
 		Observed:          observed,
 		CurrentSnapshotID: kept.Snapshot,
 	}, err

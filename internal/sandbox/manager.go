@@ -51,9 +51,10 @@ type Request struct {
 	DesiredState string
 	// Settings are kept in the record and returned by reads, so that an import knows them.
 	Settings json.RawMessage
-	// Checkpoint asks an update for a new snapshot.
-	Checkpoint bool
-	Retention  Retention
+	// CheckpointTrigger asks an update for a new snapshot when it is neither empty nor the one that
+	// the record holds. A create only notes it.
+	CheckpointTrigger string
+	Retention         Retention
 }
 
 // Retention says which checkpoints are kept when a new one is taken.
@@ -93,11 +94,14 @@ func (m *Manager) owner(ctx context.Context) (string, error) {
 	return m.Store.Owner(ctx)
 }
 
+// ensureOwner makes the store's own id where there is none, also when another owner is configured:
+// it tells this store from a new one in its place.
 func (m *Manager) ensureOwner(ctx context.Context) (string, error) {
-	if m.ExplicitOwner != "" {
-		return m.ExplicitOwner, nil
+	own, err := m.Store.EnsureOwner(ctx)
+	if err != nil || m.ExplicitOwner == "" {
+		return own, err
 	}
-	return m.Store.EnsureOwner(ctx)
+	return m.ExplicitOwner, nil
 }
 
 // findRecord returns our record of a name in a binding, nil when there is none.

@@ -15,6 +15,8 @@ type View struct {
 	Status backends.Status
 	// Observed is the zero value when the sandbox is missing.
 	Observed backends.Observed
+	// Deleted is true when a delete was completed whose answer never reached the state.
+	Deleted bool
 	// Replaced is true when the name now belongs to an object that is not the one in the state.
 	Replaced bool
 	// TakenOver is true when another Terraform state has attached the object since.
@@ -73,7 +75,9 @@ func (m *Manager) Import(ctx context.Context, name string) (View, error) {
 	}
 	attachment := Attachment{Record: observed.Marks.Record, Binding: binding.ID}
 	if record != nil {
-		attachment.Record, attachment.Token = record.ID, record.Attachment
+		if attachment, err = m.attachment(ctx, *record); err != nil {
+			return View{}, err
+		}
 	}
 	view, err := m.view(ctx, name, attachment, record)
 	view.Attachment = attachment
@@ -96,7 +100,7 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		view.Observed, view.Status = *observed, observed.Status
 	}
 	if record == nil {
-		return view, nil
+		return m.viewUnrecorded(ctx, view, attachment)
 	}
 	kept, err := contentsOf(*record)
 	if err != nil {
@@ -107,7 +111,9 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		return view, err
 	}
 	view.Recorded = true
-	view.Attachment = Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
+	if view.Attachment, err = m.attachment(ctx, *record); err != nil {
+		return view, err
+	}
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
 	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token
@@ -119,4 +125,15 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		view.Status = StatusInterrupted
 	}
 	return view, nil
+}
+
+// viewUnrecorded tells a lost record from a deleted one. Only a completed delete takes a record out
+// of a store, so the store that once held it is proof; another or a new store proves nothing.
+func (m *Manager) viewUnrecorded(ctx context.Context, view View, attachment Attachment) (View, error) {
+	if view.Status != StatusMissing || attachment.Store == "" {
+		return view, nil
+	}
+	here, err := m.Store.Owner(ctx)
+	view.Deleted = here == attachment.Store
+	return view, err
 }

@@ -16,6 +16,9 @@ type Attachment struct {
 	Record  string `json:"record"`
 	Token   string `json:"token"`
 	Binding string `json:"binding"`
+	// Store is the store that held the record. Where that very store has no record any more and the
+	// object is gone, a delete was completed.
+	Store string `json:"store"`
 }
 
 // contents is what Record.Spec holds as JSON.
@@ -23,8 +26,9 @@ type contents struct {
 	Spec backends.Spec `json:"spec"`
 	// Settings belong to the caller: what the configuration said that no backend can tell.
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Snapshot is the id of the newest checkpoint.
+	// Snapshot is the id of the newest checkpoint, Trigger the text that asked for it.
 	Snapshot string `json:"snapshot,omitempty"`
+	Trigger  string `json:"trigger,omitempty"`
 }
 
 // operation names what an intent announces.

@@ -27,7 +27,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if err != nil {
 		return Result{}, err
 	}
-	pending, err := m.announceChange(ctx, record, request)
+	pending, err := m.announceChange(ctx, record, request, kept)
 	if err != nil {
 		return Result{}, err
 	}
@@ -45,7 +45,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		}
 		kept.Snapshot = pending.Snapshot
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
 	}
 	record.Intent, record.Committed = nil, true
@@ -56,7 +56,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if err != nil {
 		return Result{}, err
 	}
-	return m.result(*record, after)
+	return m.result(ctx, *record, after)
 }
 
 // attached returns record and object after it made sure that this state may change them.
@@ -110,7 +110,7 @@ func takenOver(id string) error {
 
 // announceChange writes the intent. A checkpoint that a killed update announced keeps its id, so
 // that no second snapshot is made for it.
-func (m *Manager) announceChange(ctx context.Context, record *store.Record, request Request) (intent, error) {
+func (m *Manager) announceChange(ctx context.Context, record *store.Record, request Request, kept contents) (intent, error) {
 	before, err := intentOf(*record)
 	if err != nil {
 		return intent{}, err
@@ -119,7 +119,7 @@ func (m *Manager) announceChange(ctx context.Context, record *store.Record, requ
 	if before != nil && before.Operation == changing {
 		pending.Snapshot = before.Snapshot
 	}
-	if request.Checkpoint && pending.Snapshot == "" {
+	if request.CheckpointTrigger != "" && request.CheckpointTrigger != kept.Trigger && pending.Snapshot == "" {
 		pending.Snapshot = snapshotID(request.Name)
 	}
 	if record.Intent, err = encode(pending); err != nil {

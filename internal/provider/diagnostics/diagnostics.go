@@ -22,6 +22,7 @@ const (
 	GenerationLowered   = "generation_lowered"
 	Replaced            = "replaced"
 	Retained            = "retained"
+	Removed             = "removed"
 	DataLost            = "data_lost"
 	DuplicateWorkspace  = "duplicate_workspace"
 	DuplicateFile       = "duplicate_file"

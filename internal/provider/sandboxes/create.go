@@ -86,6 +86,7 @@ func (r *sandboxResource) request(ctx context.Context, m *common, p *persistence
 		request.WorkspaceID = sandbox.NormalizeWorkspaceID(p.WorkspaceID.ValueString())
 		request.Generation = p.Generation.ValueInt64()
 		request.Retention = c.retention(p.SnapshotRetention)
+		request.CheckpointTrigger = p.CheckpointTrigger.ValueString()
 	}
 	request.Settings, err = c.settingsOf(m, p)
 	diags.Append(c.diags...)

@@ -21,7 +21,7 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 		return
 	}
 	m, p := plan.parts()
-	before, beforePersistence := state.parts()
+	before, _ := state.parts()
 	configured, _ := config.parts()
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
 	attachment, _ := attachmentOf(ctx, req.Private, before, &resp.Diagnostics)
@@ -39,9 +39,6 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 	}
 	if replaceSecrets && request.Spec.Secrets == nil {
 		request.Spec.Secrets = map[string]string{} // none any more, which differs from as before
-	}
-	if p != nil {
-		request.Checkpoint = !p.CheckpointTrigger.IsNull() && !p.CheckpointTrigger.Equal(beforePersistence.CheckpointTrigger)
 	}
 	summary := fmt.Sprintf("Unable to Update %s %q", r.title, m.ID.ValueString())
 	if err != nil {
