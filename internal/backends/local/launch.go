@@ -1,0 +1,160 @@
+//go:build linux
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+)
+
+// drainTime is how long the last output is waited for once everything was killed.
+const drainTime = 10 * time.Second
+
+// launchOptions say what to run in a described sandbox.
+type launchOptions struct {
+	argv   []string
+	limit  int     // bytes kept of each stream
+	name   string  // of the sandbox whose run is recorded; empty for none
+	egress *egress // the program that connects the sandbox's network, if any
+	read   bool    // the run changes nothing
+}
+
+// launch runs bubblewrap until the command and all that it started are gone.
+func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, options launchOptions) (backends.ExecResult, error) {
+	// The kernel ends the child when the *thread* that made it ends. Holding the thread keeps
+	// the runtime from giving it to someone who lets it end.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	watch, err := newWatch(line, options.egress != nil)
+	if err != nil {
+		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
+	}
+	defer watch.close()
+	limits, err := line.limits()
+	if err != nil {
+		return backends.ExecResult{}, op.wrap(err, "The bounds of the command could not be worked out.")
+	}
+	argv, err := line.argv(limits, options.argv)
+	if err != nil {
+		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
+	}
+	command := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	command.Env = []string{}
+	command.Dir = "/"
+	command.ExtraFiles = line.files
+	stdout, stderr := &boundedBuffer{limit: options.limit}, &boundedBuffer{limit: options.limit}
+	ended, err := b.supervise(ctx, command, options, stdout, stderr, func() error {
+		return watch.follow(ctx, b, op, line, options.egress)
+	})
+	if err != nil {
+		return backends.ExecResult{}, op.wrap(err, "The command could not be started.")
+	}
+	watch.stop()
+	if err := watch.waitGone(); err != nil {
+		return backends.ExecResult{}, op.wrap(err, "Processes of the command could not be ended.")
+	}
+	result := backends.ExecResult{
+		ExitCode: -1, Stdout: stdout.bytes(), Stderr: stderr.bytes(), Truncated: stdout.truncated() || stderr.truncated(),
+	}
+	return conclude(ctx, op, result, watch, ended, options.argv[0])
+}
+
+// supervise starts a command in its own process group, leaves its entry, and waits for its end.
+// The error is about starting; how it ended is the first result.
+func (b *Backend) supervise(ctx context.Context, command *exec.Cmd, options launchOptions, stdout, stderr io.Writer, started func() error) (ended, err error) {
+	command.Stdout, command.Stderr = stdout, stderr
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	command.Cancel = func() error { return killGroup(command.Process.Pid) }
+	command.WaitDelay = drainTime
+	start := func() error { return command.Start() }
+	if options.read {
+		err = b.look(ctx, "start process", command.Path, start)
+	} else {
+		err = b.do(ctx, "start process", b.sandboxDir(options.name), start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	forget := func() {}
+	if options.name != "" {
+		forget, err = b.recordRun(ctx, options.name, command.Process.Pid)
+		// A process that has ended already needs no entry, and neither does one of a sandbox
+		// that was taken away: that one ends it by the lock.
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			err = errors.Join(err, killGroup(command.Process.Pid))
+		} else if err != nil {
+			forget, err = func() {}, nil
+		}
+	}
+	if err == nil {
+		err = started()
+	}
+	if err != nil {
+		err = errors.Join(err, killGroup(command.Process.Pid))
+	}
+	ended = command.Wait()
+	if killing := killGroup(command.Process.Pid); err == nil && killing != nil && !errors.Is(killing, syscall.EPERM) {
+		err = killing
+	}
+	if forget != nil {
+		forget()
+	}
+	return ended, err
+}
+
+// conclude tells the command's own end from a failure to set it up.
+func conclude(ctx context.Context, op operation, result backends.ExecResult, watch *watch, ended error, program string) (backends.ExecResult, error) {
+	if watch.exitCode != nil {
+		result.ExitCode = *watch.exitCode
+		return result, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return result, timedOut(op, err)
+	}
+	if status, message, missing := notExecuted(result.Stderr, program); missing {
+		return backends.ExecResult{ExitCode: status, Stderr: []byte(message)}, nil
+	}
+	return result, setupFailure(op, result.Stderr, ended)
+}
+
+func timedOut(op operation, cause error) error {
+	failure := op.fail(backends.TimedOut, "The command did not end in time. All of its processes were ended.")
+	failure.Err = cause
+	return failure
+}
+
+// waitGone waits until the first process of the sandbox, and so all of them, are gone.
+func (w *watch) waitGone() error {
+	if w.process < 0 {
+		return nil
+	}
+	if err := unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("end the sandbox's processes: %w", err)
+	}
+	deadline := time.Now().Add(drainTime)
+	for {
+		poll := []unix.PollFd{{Fd: int32(w.process), Events: unix.POLLIN}}
+		ready, err := unix.Poll(poll, int(time.Until(deadline).Milliseconds()))
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case ready == 0:
+			return errors.New("they do not end")
+		default:
+			return nil
+		}
+	}
+}

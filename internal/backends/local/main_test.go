@@ -1,0 +1,158 @@
+//go:build linux
+
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
+)
+
+// ordinaryUser is the uid that the whole suite is run as a second time when it is run by root.
+const ordinaryUser = 1000
+
+// childEnvironment marks a run of this binary by itself.
+const childEnvironment = "SANDLOT_TEST_CHILD"
+
+// TestAsOrdinaryUser runs all other tests again as a user without privileges.
+func TestAsOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to become another user; the other tests ran as an ordinary user already")
+	}
+	needBubblewrap(t)
+	output, err := rerun(t, ordinaryUser, nil, "-test.v", "-test.skip", "^TestAsOrdinaryUser$").CombinedOutput()
+	for _, line := range strings.Split(string(output), "\n") {
+		if strings.HasPrefix(line, "--- SKIP") || strings.HasPrefix(line, "--- FAIL") || err != nil {
+			t.Log(line)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rerun prepares a run of this test binary as another user. The binary is copied to where that
+// user can reach it.
+func rerun(t *testing.T, uid uint32, environment []string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "rerun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := removeAll(directory); err != nil {
+			t.Error(err)
+		}
+	})
+	binary := filepath.Join(directory, "local.test")
+	content, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	temporary := filepath.Join(directory, "tmp")
+	for _, step := range []error{
+		os.WriteFile(binary, content, 0o755), os.Chmod(directory, 0o755),
+		os.Mkdir(temporary, 0o700), os.Chown(temporary, int(uid), int(uid)),
+	} {
+		if step != nil {
+			t.Fatal(step)
+		}
+	}
+	command := exec.Command(binary, arguments...)
+	command.Dir = temporary
+	command.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "TMPDIR=" + temporary, "HOME=" + temporary, childEnvironment + "=1",
+		"SANDLOT_TEST_REQUIRE=" + os.Getenv("SANDLOT_TEST_REQUIRE"),
+	}, environment...)
+	if int(uid) != os.Geteuid() {
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+	}
+	return command
+}
+
+func needBubblewrap(t *testing.T) {
+	t.Helper()
+	_, err := exec.LookPath("bwrap")
+	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+}
+
+// tempDir is t.TempDir that also removes what commands closed to us.
+func tempDir(t *testing.T) string {
+	t.Helper()
+	directory, err := os.MkdirTemp("", "sandlot-local")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := removeAll(directory); err != nil {
+			t.Error(err)
+		}
+	})
+	return directory
+}
+
+// newBackend returns a prepared backend on a data directory of its own.
+func newBackend(t *testing.T, observer effects.Observer) *Backend {
+	t.Helper()
+	needBubblewrap(t)
+	b := New(Config{DataDir: filepath.Join(tempDir(t), "data"), Observer: observer})
+	if _, err := b.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func marksOf(name string) backends.Marks {
+	return backends.Marks{Owner: "owner", Name: name, Kind: backends.Persistent, Record: "record-" + name}
+}
+
+// create makes a sandbox that is deleted when the test ends.
+func create(t *testing.T, b *Backend, name string, spec backends.Spec) backends.Observed {
+	t.Helper()
+	observed, err := b.Create(t.Context(), marksOf(name), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Delete(context.Background(), marksOf(name), backends.DeleteOptions{Snapshots: true}); err != nil {
+			t.Error(err)
+		}
+	})
+	return observed
+}
+
+// run runs a command that must be executed, whatever its status.
+func run(t *testing.T, b *Backend, name string, argv ...string) backends.ExecResult {
+	t.Helper()
+	result, err := b.Exec(t.Context(), name, backends.Command{Argv: argv})
+	if err != nil {
+		t.Fatalf("%v: %v (%s)", argv, err, result.Stderr)
+	}
+	return result
+}
+
+// shell runs a script that must succeed and returns what it prints.
+func shell(t *testing.T, b *Backend, name, script string) string {
+	t.Helper()
+	result := run(t, b, name, "sh", "-c", script)
+	if result.ExitCode != 0 {
+		t.Fatalf("%s: status %d: %s", script, result.ExitCode, result.Stderr)
+	}
+	return strings.TrimSpace(string(result.Stdout))
+}
+
+func wantKind(t *testing.T, err error, kind backends.ErrorKind) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("got %v, want the kind %q", err, kind)
+	}
+}
