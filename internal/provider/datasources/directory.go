@@ -115,14 +115,14 @@ func (d *directorySource) Read(ctx context.Context, req datasource.ReadRequest, 
 	summary := fmt.Sprintf("Unable to List Directory %q", wanted)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	box, failure := d.find(ctx, m.RecordID.ValueString(), summary)
+	found, failure := d.find(ctx, m.RecordID.ValueString(), summary)
 	if failure != nil {
 		resp.Diagnostics.Append(failure)
 		return
 	}
-	found, err := box.manager.ListFiles(ctx, box.observed, wanted, m.Recursive.ValueBool(), maxEntries)
+	listed, err := found.manager.ListFiles(ctx, found.observed, wanted, m.Recursive.ValueBool(), maxEntries)
 	if err == nil {
-		m.Entries, err = entries(box.observed.Workspace, wanted, found)
+		m.Entries, err = entries(found.observed.Workspace, wanted, listed)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromAttributeError(path.Root("path"), summary, err))
@@ -131,14 +131,14 @@ func (d *directorySource) Read(ctx context.Context, req datasource.ReadRequest, 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
-func entries(workspace, wanted string, found []backends.FileInfo) ([]entryModel, error) {
+func entries(workspace, wanted string, listed []backends.FileInfo) ([]entryModel, error) {
 	start, err := sandbox.ResolvePath(workspace, wanted)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b backends.FileInfo) int { return strings.Compare(a.Path, b.Path) })
-	models := make([]entryModel, len(found))
-	for i, info := range found {
+	slices.SortFunc(listed, func(a, b backends.FileInfo) int { return strings.Compare(a.Path, b.Path) })
+	models := make([]entryModel, len(listed))
+	for i, info := range listed {
 		relative := strings.TrimPrefix(strings.TrimPrefix(info.Path, start), "/")
 		models[i] = entryModel{
 			Path:         text(relative),

@@ -105,12 +105,12 @@ func (d *fileSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	summary := fmt.Sprintf("Unable to Read File %q", wanted)
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	box, failure := d.find(ctx, m.RecordID.ValueString(), summary)
+	found, failure := d.find(ctx, m.RecordID.ValueString(), summary)
 	if failure != nil {
 		resp.Diagnostics.Append(failure)
 		return
 	}
-	state, content, err := box.read(ctx, wanted, limit)
+	state, content, err := found.read(ctx, wanted, limit)
 	switch {
 	case errors.Is(err, backends.FileNotFound):
 		m.setMissing()
@@ -125,11 +125,11 @@ func (d *fileSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 
 // read reads a file that somebody inside may be writing to. One that grew beyond the limit
 // meanwhile was cut, and its hash would be that of a part.
-func (i inside) read(ctx context.Context, wanted string, limit int64) (sandbox.FileState, []byte, error) {
-	state, content, err := i.manager.ReadFile(ctx, i.observed, wanted, limit)
+func (b box) read(ctx context.Context, wanted string, limit int64) (sandbox.FileState, []byte, error) {
+	state, content, err := b.manager.ReadFile(ctx, b.observed, wanted, limit)
 	if err == nil && state.Size < limit && int64(len(content)) >= limit {
 		err = &backends.Error{
-			Kind: backends.Conflict, Backend: i.manager.Backend.Name(), Operation: "read file", Object: wanted,
+			Kind: backends.Conflict, Backend: b.manager.Backend.Name(), Operation: "read file", Object: wanted,
 			Detail: "It grew while it was read.", Remedy: "Read it again, or raise `max_bytes`.",
 		}
 	}

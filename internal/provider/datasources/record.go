@@ -30,33 +30,33 @@ func recordIDAttribute() schema.StringAttribute {
 	}
 }
 
-// inside is an existing sandbox of ours that a data source looks into.
-type inside struct {
+// box is an existing sandbox of ours that a data source looks into.
+type box struct {
 	manager  *sandbox.Manager
 	observed backends.Observed
 }
 
 // find goes from a record to the sandbox that it stands for. A missing record or sandbox is an
 // error, and so is another object that has the name now.
-func (c *configured) find(ctx context.Context, recordID, summary string) (inside, diag.Diagnostic) {
+func (c *configured) find(ctx context.Context, recordID, summary string) (box, diag.Diagnostic) {
 	at := path.Root("record_id")
 	record, err := c.client.Record(ctx, recordID)
 	if errors.Is(err, store.ErrNotFound) {
-		return inside{}, diagnostics.AttributeError(at, string(backends.NotFound), summary,
+		return box{}, diagnostics.AttributeError(at, string(backends.NotFound), summary,
 			fmt.Sprintf("The store in the provider's `data_dir` has no record %q. Take the attribute `record_id` of a sandbox that was made with this `data_dir`.", recordID))
 	}
-	var found inside
+	var found box
 	if err == nil {
 		found.manager, err = c.client.Manager(record.Backend)
 	}
 	if errors.Is(err, client.ErrUnknown) {
-		return inside{}, notKnownYet(at, summary)
+		return box{}, notKnownYet(at, summary)
 	}
 	if err == nil {
 		found.observed, err = describeRecord(ctx, found.manager, record)
 	}
 	if err != nil {
-		return inside{}, diagnostics.FromAttributeError(at, summary, err)
+		return box{}, diagnostics.FromAttributeError(at, summary, err)
 	}
 	return found, nil
 }
