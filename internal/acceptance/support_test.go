@@ -1,0 +1,63 @@
+package acceptance_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // the driver that reads the store past the provider
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
+)
+
+// dockerImage makes sure that the test image is there and returns its reference.
+func dockerImage(t testing.TB) string {
+	t.Helper()
+	return testkit.DockerImage(t)
+}
+
+// needBubblewrap ends a test that needs the local backend where bubblewrap is absent.
+func needBubblewrap(t testing.TB) {
+	t.Helper()
+	_, err := exec.LookPath("bwrap")
+	testkit.Need(t, "bubblewrap", err == nil, "run: apt-get install bubblewrap")
+}
+
+// storeRows describes the rows of the store, past the provider.
+func storeRows(t testing.TB, dataDir string) string {
+	t.Helper()
+	file := filepath.Join(dataDir, "sandlot.db")
+	if _, err := os.Stat(file); err != nil {
+		return "no store\n"
+	}
+	db, err := sql.Open("sqlite", "file:"+file+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	rows, err := db.Query(`SELECT generation, committed, attachment <> '', intent IS NOT NULL FROM records ORDER BY generation`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for rows.Next() {
+		var generation int
+		var committed, attached, pending bool
+		if err := rows.Scan(&generation, &committed, &attached, &pending); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "row: generation %d, committed %t, attached %t, intent %t\n", generation, committed, attached, pending)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
