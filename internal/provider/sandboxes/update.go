@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -29,7 +30,8 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 	resp.Diagnostics.Append(diags...)
 
 	secrets := types.MapNull(types.StringType)
-	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion)
+	// Secrets that lived in lost compute are handed in again, whatever their version.
+	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion) || before.Status.ValueString() == string(backends.StatusLost)
 	if replaceSecrets {
 		secrets = configured.SecretEnvironment
 	}
