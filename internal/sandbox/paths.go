@@ -22,15 +22,16 @@ func ResolvePath(workspace, userPath string) (string, error) {
 		return "", errors.New("the path is empty")
 	case strings.ContainsRune(userPath, 0):
 		return "", errors.New("the path holds a NUL byte")
-	case !path.IsAbs(workspace):
+	case !path.IsAbs(workspace) || strings.ContainsRune(workspace, 0):
 		return "", fmt.Errorf("the workspace %q is not an absolute path", workspace)
 	}
 	resolved := path.Clean(userPath)
 	if !path.IsAbs(userPath) {
-		resolved = path.Join(workspace, userPath)
-		if !Within(workspace, resolved) {
+		// Upwards is refused wherever the workspace is, also when the path comes back into it.
+		if resolved == ".." || strings.HasPrefix(resolved, "../") {
 			return "", fmt.Errorf("%q: %w %s", userPath, ErrEscapes, workspace)
 		}
+		resolved = path.Join(workspace, userPath)
 	}
 	if len(resolved) > maxPathLength {
 		return "", fmt.Errorf("the path is longer than %d bytes", maxPathLength)
@@ -51,7 +52,8 @@ func CheckFilePath(userPath string) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasSuffix(userPath, "/") || resolved == "/workspace" || resolved == "/" {
+	last := userPath[strings.LastIndex(userPath, "/")+1:]
+	if last == "" || last == "." || last == ".." || resolved == "/workspace" {
 		return fmt.Errorf("%q names a directory, not a file", userPath)
 	}
 	return nil

@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -45,10 +48,14 @@ func tail(result backends.ExecResult, spec backends.Spec) string {
 }
 
 // Redact replaces every secret value in text. Values shorter than four bytes are left alone: they
-// would turn the text into noise and hide nothing.
+// would turn the text into noise and hide nothing. Longer ones go first: a secret that starts with
+// another one would leave its rest behind.
 func Redact(text string, secrets map[string]string) string {
-	for name, value := range secrets {
-		if len(value) >= 4 {
+	names := slices.SortedFunc(maps.Keys(secrets), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(secrets[b]), len(secrets[a])), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		if value := secrets[name]; len(value) >= 4 {
 			text = strings.ReplaceAll(text, value, "("+name+" redacted)")
 		}
 	}

@@ -117,9 +117,11 @@ func TestResolvePath(t *testing.T) {
 		{name: "cleaned", arguments: []any{"/workspace", "./a//b/../c/"}, want: "/workspace/a/c"},
 		{name: "absolute", arguments: []any{"/workspace", "/etc/../etc/hosts"}, want: "/etc/hosts"},
 		{name: "dots in a name", arguments: []any{"/workspace", "..a/b.."}, want: "/workspace/..a/b.."},
-		{name: "root", arguments: []any{"/", "../a"}, want: "/a"},
+		{name: "root", arguments: []any{"/", "a"}, want: "/a"},
 
 		{name: "escape", arguments: []any{"/workspace", "../etc/passwd"}, position: 1, message: "Code: path_escapes"},
+		{name: "escape and return", arguments: []any{"/workspace", "../workspace/a"}, position: 1, message: "Code: path_escapes"},
+		{name: "escape from the root", arguments: []any{"/", "../a"}, position: 1, message: "Code: path_escapes"},
 		{name: "late escape", arguments: []any{"/workspace", "a/../../workspace2"}, position: 1, message: "leads out of the workspace /workspace"},
 		{name: "empty", arguments: []any{"/workspace", ""}, position: 1, message: "the path is empty"},
 		{name: "NUL byte", arguments: []any{"/workspace", "a\x00b"}, position: 1, message: "NUL byte"},
