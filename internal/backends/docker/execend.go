@@ -8,15 +8,21 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
-// endScript ends every process that carries the tag, again until none is left, since a process
-// may fork meanwhile. It uses nothing but the shell and cat.
-const endScript = `for pass in 1 2 3 4 5; do
+// endScript ends every process that carries the tag. It stops them all before it kills the first:
+// a shell whose child was killed would go on with its next command. Both are done again, since a
+// process may fork meanwhile. It uses nothing but the shell and cat.
+const endScript = `signal() {
   found=
   for process in /proc/[0-9]*; do
     case "$(cat "$process/environ" 2>/dev/null)" in
-      *"$1"*) found=1; kill -9 "${process#/proc/}" 2>/dev/null ;;
+      *"$2"*) found=1; kill "-$1" "${process#/proc/}" 2>/dev/null ;;
     esac
   done
+}
+signal STOP "$1"
+signal STOP "$1"
+for pass in 1 2 3 4 5; do
+  signal KILL "$1"
   [ -z "$found" ] && exit 0
 done
 exit 1`
