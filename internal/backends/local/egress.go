@@ -3,12 +3,14 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -27,7 +29,13 @@ const (
 // egress is the program that gives a sandbox a way out.
 type egress struct {
 	path string
+	// tunOpen: ordinary users may open the device. Otherwise root's slirp4netns stays root and
+	// relies on the sandbox that it makes for itself.
+	tunOpen bool
 }
+
+// tunDevice is what slirp4netns needs to make an interface.
+const tunDevice = "/dev/net/tun"
 
 func findEgress(op operation) (*egress, error) {
 	path, err := exec.LookPath("slirp4netns")
@@ -37,7 +45,21 @@ func findEgress(op operation) (*egress, error) {
 		failure.Err = err
 		return nil, failure
 	}
-	return &egress{path: path}, nil
+	tun, err := os.Stat(tunDevice)
+	if err != nil {
+		failure := op.on("network.mode").fail(backends.NotInstalled, "The network mode %q needs the device %s.", backends.NetworkAllowAll, tunDevice)
+		failure.Remedy = "Load it: modprobe tun. In a container, pass the device to it."
+		failure.Err = err
+		return nil, failure
+	}
+	const readWriteForAll = 0o006
+	tunOpen := tun.Mode().Perm()&readWriteForAll == readWriteForAll
+	if !tunOpen && os.Geteuid() != 0 {
+		failure := op.on("network.mode").fail(backends.Unauthorized, "The device %s is closed to ordinary users.", tunDevice)
+		failure.Remedy = "Open it, as most distributions do: chmod 666 " + tunDevice
+		return nil, failure
+	}
+	return &egress{path: path, tunOpen: tunOpen}, nil
 }
 
 // egressRun is the program at work for one command.
@@ -48,6 +70,9 @@ type egressRun struct {
 
 // connect joins the network of the sandbox whose first process is pid and returns when it works.
 func (e *egress) connect(ctx context.Context, b *Backend, op operation, pid int, line *commandLine) (run *egressRun, err error) {
+	if err := waitForLoopback(ctx, pid); err != nil {
+		return nil, err
+	}
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
 		return nil, err
@@ -80,7 +105,7 @@ func (e *egress) connect(ctx context.Context, b *Backend, op operation, pid int,
 	command.WaitDelay = drainTime
 	command.ExtraFiles = []*os.File{exitReader, readyWriter, user, network}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if line.asRoot {
+	if line.asRoot && e.tunOpen {
 		command.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(line.uid), Gid: uint32(line.uid)}
 	}
 	err = b.do(ctx, "start process", e.path, command.Start)
@@ -104,4 +129,23 @@ func (r *egressRun) stop() {
 	_ = r.exit.Close()
 	_ = r.command.Process.Kill()
 	_ = r.command.Wait()
+}
+
+// waitForLoopback waits until bubblewrap has set up the loopback interface. slirp4netns would do
+// it, too, and whoever comes second fails.
+func waitForLoopback(ctx context.Context, pid int) error {
+	for {
+		addresses, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/fib_trie", pid))
+		if err != nil {
+			return fmt.Errorf("loopback interface of the sandbox: %w", err)
+		}
+		if bytes.Contains(addresses, []byte("127.0.0.1")) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
 }

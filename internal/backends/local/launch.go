@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -20,6 +22,9 @@ import (
 
 // drainTime is how long the last output is waited for once everything was killed.
 const drainTime = 10 * time.Second
+
+// firstExtraDescriptor is the first one after the standard streams.
+const firstExtraDescriptor = 3
 
 // launchOptions say what to run in a described sandbox.
 type launchOptions struct {
@@ -37,6 +42,9 @@ func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, o
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
+	if err := keepDescriptors(); err != nil {
+		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
+	}
 	watch, err := newWatch(line, options.egress != nil)
 	if err != nil {
 		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
@@ -58,10 +66,13 @@ func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, o
 	ended, err := b.supervise(ctx, command, options, stdout, stderr, func() error {
 		return watch.follow(ctx, b, op, line, options.egress)
 	})
+	watch.stop()
+	if err != nil && len(stderr.bytes()) > 0 { // what bubblewrap says explains why talking to it failed
+		return backends.ExecResult{}, setupFailure(op, stderr.bytes(), err)
+	}
 	if err != nil {
 		return backends.ExecResult{}, op.wrap(err, "The command could not be started.")
 	}
-	watch.stop()
 	if err := watch.waitGone(); err != nil {
 		return backends.ExecResult{}, op.wrap(err, "Processes of the command could not be ended.")
 	}
@@ -157,4 +168,23 @@ func (w *watch) waitGone() error {
 			return nil
 		}
 	}
+}
+
+// keepDescriptors keeps descriptors that this process inherited from its own parent from being
+// handed on. What Go opens itself is never handed on.
+func keepDescriptors() error {
+	err := unix.CloseRange(firstExtraDescriptor, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	if err == nil || !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	entries, err := os.ReadDir("/proc/self/fd") // before Linux 5.11
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if descriptor, err := strconv.Atoi(entry.Name()); err == nil && descriptor >= firstExtraDescriptor {
+			unix.CloseOnExec(descriptor)
+		}
+	}
+	return nil
 }

@@ -45,7 +45,7 @@ func setupFailure(op operation, stderr []byte, ended error) error {
 	switch {
 	case contains("Can't chdir to"):
 		failure = op.on("working_directory").fail(backends.Invalid, "The working directory does not exist in the sandbox or cannot be entered.")
-	case contains("No permissions to creat", "Creating new namespace failed", "setting up uid map", "Failed to make / slave", "loopback: Failed", "unshare user ns", "max_user_namespaces"):
+	case contains("No permissions to creat", "Creating new namespace failed", "setting up uid map", "Failed to make / slave", "loopback: Failed RTM_NEWADDR: Operation not permitted", "unshare user ns", "max_user_namespaces"):
 		failure = op.fail(backends.Unauthorized, "This machine does not let an ordinary user make namespaces.")
 		failure.Remedy = "Allow it: `sysctl -w kernel.unprivileged_userns_clone=1` on older Debian, `sysctl -w user.max_user_namespaces=15000` where it is 0, " +
 			"an AppArmor profile for bwrap (package apparmor-profiles) on Ubuntu from 24.04. In a container, run it with fewer restrictions."
