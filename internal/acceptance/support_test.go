@@ -1,14 +1,17 @@
 package acceptance_test
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	_ "modernc.org/sqlite" // the driver that reads the store past the provider
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
@@ -60,4 +63,27 @@ func storeRows(t testing.TB, dataDir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+func readAll(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func unpackZstd(t testing.TB, content []byte) []byte {
+	t.Helper()
+	decoder, err := zstd.NewReader(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	unpacked, err := io.ReadAll(decoder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return unpacked
 }

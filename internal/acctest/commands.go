@@ -44,6 +44,13 @@ func (p *Plan) Empty() *Plan {
 	return p
 }
 
+// Planned fails the test unless the plan was made, with or without changes.
+func (p *Plan) Planned() *Plan {
+	p.w.T.Helper()
+	p.Succeed()
+	return p
+}
+
 // Does fails the test unless the plan succeeded and does exactly this, written as "action address".
 func (p *Plan) Does(changes ...string) *Plan {
 	p.w.T.Helper()

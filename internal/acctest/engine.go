@@ -269,3 +269,20 @@ func (e *Engine) CleanUp(label string) {
 		}
 	})
 }
+
+// MakeImage makes an image of a base and changes, written as instructions of a Dockerfile, and
+// returns its reference without any default spelled out. It goes when the test ends.
+func (e *Engine) MakeImage(base, tag string, changes ...string) string {
+	e.t.Helper()
+	label := "sandlot.acctest=" + tag
+	e.CleanUp(label)
+	name := "acctest-" + tag + "-" + randomHex()
+	e.Call(http.MethodPost, "/containers/create?name="+name, map[string]any{"Image": base, "Cmd": []string{"true"}})
+	defer e.Remove(name)
+	reference := "sandlot-acctest:" + tag + "-" + randomHex()
+	repository, version, _ := strings.Cut(reference, ":")
+	query := url.Values{"container": {name}, "repo": {repository}, "tag": {version}}
+	query["changes"] = []string{strings.Join(append(changes, "LABEL "+label), "\n")}
+	e.Call(http.MethodPost, "/commit?"+query.Encode(), map[string]any{})
+	return reference
+}

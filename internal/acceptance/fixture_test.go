@@ -1,0 +1,264 @@
+package acceptance_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
+)
+
+const (
+	session    = "sandlot_sandbox"
+	persistent = "sandlot_persistent_sandbox"
+)
+
+// fixture is a workspace for one backend.
+type fixture struct {
+	*acctest.Workspace
+	t       *testing.T
+	backend string
+	engine  *acctest.Engine // nil on local
+	image   string          // empty on local
+}
+
+// onEach runs a parallel subtest for each CLI and each of the backends; without any, for all.
+func onEach(t *testing.T, test func(f *fixture), backends ...string) {
+	t.Helper()
+	t.Parallel()
+	if len(backends) == 0 {
+		backends = []string{"local", "docker"}
+	}
+	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
+		for _, backend := range backends {
+			t.Run(backend, func(t *testing.T) {
+				t.Parallel()
+				test(newFixture(t, cli, backend))
+			})
+		}
+	})
+}
+
+func newFixture(t *testing.T, cli acctest.CLI, backend string) *fixture {
+	t.Helper()
+	f := &fixture{Workspace: acctest.NewWorkspace(t, cli, ""), t: t, backend: backend}
+	if backend == "docker" {
+		f.image = testkit.DockerImage(t)
+		f.engine = acctest.DockerEngine(t)
+		f.engine.CleanUp("sandlot.owner=" + f.Owner)
+		f.Setenv("DOCKER_HOST", f.engine.Host())
+	}
+	return f
+}
+
+func (f *fixture) docker() bool { return f.backend == "docker" }
+
+// id is the identity of a sandbox of this backend.
+func (f *fixture) id(name string) string { return f.backend + "/" + name }
+
+// source is the attribute that every sandbox of the backend needs, if any.
+func (f *fixture) source() string {
+	if f.docker() {
+		return fmt.Sprintf("source = { image = %q }", f.image)
+	}
+	return ""
+}
+
+// block is a resource. Each line is an attribute; backend and source are there unless a line gives
+// them.
+func (f *fixture) block(kind, label string, lines ...string) string {
+	gives := func(attribute string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), attribute+" ") })
+	}
+	if !gives("source") {
+		lines = append([]string{f.source()}, lines...)
+	}
+	if !gives("backend") {
+		lines = append([]string{fmt.Sprintf("backend = %q", f.backend)}, lines...)
+	}
+	return fmt.Sprintf("resource %q %q {\n  %s\n}\n", kind, label, strings.Join(lines, "\n  "))
+}
+
+// named is the line of a unique name.
+func (f *fixture) named(name string) string { return fmt.Sprintf("name = %q", f.Unique(name)) }
+
+// workspaceID is the line of a unique workspace id.
+func (f *fixture) workspaceID(id string) string {
+	return fmt.Sprintf("workspace_id = %q", f.Unique(id))
+}
+
+// keptFile is what seed writes, below the workspace.
+const keptFile = "kept"
+
+// seed is a setup by which a command inside writes random bytes into the workspace, so that nobody
+// can make them again.
+const seed = `setup = [{ command = ["sh", "-c", "head -c 4096 /dev/urandom > /workspace/` + keptFile + `"] }]`
+
+// fileHash returns the SHA-256 of a file in the workspace, "" when there is none. It asks the disk
+// or the engine, not the provider.
+func (f *fixture) fileHash(name, file string) string {
+	f.t.Helper()
+	var content []byte
+	if f.docker() {
+		found := false
+		if content, found = f.engine.ReadFile(name, "/workspace/"+file); !found {
+			return ""
+		}
+	} else {
+		var err error
+		content, err = os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
+		if errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// mustHash is fileHash of a file that has to be there.
+func (f *fixture) mustHash(name string) string {
+	f.t.Helper()
+	hash := f.fileHash(name, keptFile)
+	if hash == "" {
+		f.t.Fatalf("%s has no %s in its workspace", name, keptFile)
+	}
+	return hash
+}
+
+// sandboxDir is the folder of a local sandbox.
+func (f *fixture) sandboxDir(name string) string {
+	return filepath.Join(f.DataDir, "local", "sandboxes", name)
+}
+
+// exists tells whether the sandbox's compute is there.
+func (f *fixture) exists(name string) bool {
+	f.t.Helper()
+	if f.docker() {
+		_, found := f.engine.Container(name)
+		return found
+	}
+	_, err := os.Stat(f.sandboxDir(name))
+	return err == nil
+}
+
+// running tells whether the sandbox runs.
+func (f *fixture) running(name string) bool {
+	f.t.Helper()
+	if f.docker() {
+		return f.engine.MustContainer(name).State.Running
+	}
+	return f.readRecord(name)["status"] == "running"
+}
+
+// vanish removes a sandbox with its data, as somebody outside would.
+func (f *fixture) vanish(name string) {
+	f.t.Helper()
+	if !f.docker() {
+		if err := os.RemoveAll(f.sandboxDir(name)); err != nil {
+			f.t.Fatal(err)
+		}
+		return
+	}
+	f.engine.Remove(name)
+	for _, volume := range f.engine.Objects("sandlot.name=" + name).Volumes {
+		f.engine.RemoveVolume(volume)
+	}
+}
+
+// stopOutside and startOutside change the run state behind the provider's back.
+func (f *fixture) stopOutside(name string) {
+	f.t.Helper()
+	if f.docker() {
+		f.engine.Stop(name)
+		return
+	}
+	f.editRecord(name, func(record map[string]any) { record["status"] = "stopped"; delete(record, "session_id") })
+}
+
+func (f *fixture) startOutside(name string) {
+	f.t.Helper()
+	if f.docker() {
+		f.engine.Start(name)
+		return
+	}
+	f.editRecord(name, func(record map[string]any) { record["status"], record["session_id"] = "running", "by-hand" })
+}
+
+func (f *fixture) recordPath(name string) string {
+	return filepath.Join(f.sandboxDir(name), "sandbox.json")
+}
+
+// readRecord reads the file that describes a local sandbox.
+func (f *fixture) readRecord(name string) map[string]any {
+	f.t.Helper()
+	raw, err := os.ReadFile(f.recordPath(name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var record map[string]any
+	if err := json.Unmarshal(raw, &record); err != nil {
+		f.t.Fatal(err)
+	}
+	return record
+}
+
+// editRecord changes the file that describes a local sandbox.
+func (f *fixture) editRecord(name string, edit func(record map[string]any)) {
+	f.t.Helper()
+	record := f.readRecord(name)
+	edit(record)
+	raw, err := json.Marshal(record)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(f.recordPath(name), raw, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// mark is one of the marks on the sandbox itself: owner, record, kind, workspace.
+func (f *fixture) mark(name, key string) string {
+	f.t.Helper()
+	if f.docker() {
+		labels, _ := f.engine.MustContainer(name).Config["Labels"].(map[string]any)
+		value, _ := labels["sandlot."+key].(string)
+		return value
+	}
+	marks, _ := f.readRecord(name)["marks"].(map[string]any)
+	value, _ := marks[key].(string)
+	return value
+}
+
+// settled applies the present configuration and demands an empty second plan.
+func (f *fixture) settled(options ...acctest.Option) *acctest.Result {
+	f.t.Helper()
+	result := f.Apply(options...).Succeed()
+	f.Plan(options...).Empty()
+	return result
+}
+
+// loseStore removes the embedded store, but neither sandboxes nor the id of the data directory.
+func (f *fixture) loseStore() {
+	f.t.Helper()
+	files, err := filepath.Glob(filepath.Join(f.DataDir, "sandlot.db*"))
+	if err != nil || len(files) == 0 {
+		f.t.Fatalf("there is no store in %s: %v", f.DataDir, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
