@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -125,10 +124,8 @@ func (e *engine) make(ctx context.Context, operation, name string, plan blueprin
 // which fresh volumes are mounted get the sandbox's user as owner, and the program that keeps the
 // time limit is looked for.
 func (e *engine) prepare(ctx context.Context, operation, id string, plan blueprint, targets []string) error {
-	if plan.spec.Timeout != 0 && len(plan.spec.Command) > 0 {
-		if err := e.needTimeout(ctx, operation, id); err != nil {
-			return err
-		}
+	if err := e.needPrograms(ctx, operation, id, plan); err != nil {
+		return err
 	}
 	owner, err := e.userOf(ctx, id, firstOf(plan.spec.User, plan.below.User))
 	if err != nil {
@@ -140,24 +137,6 @@ func (e *engine) prepare(ctx context.Context, operation, id string, plan bluepri
 		}
 	}
 	return nil
-}
-
-// needTimeout refuses a time limit for a command when the image has no `timeout`.
-func (e *engine) needTimeout(ctx context.Context, operation, id string) error {
-	for _, directory := range []string{"/usr/bin", "/bin", "/usr/local/bin"} {
-		_, err := e.ContainerStatPath(ctx, id, path.Join(directory, "timeout"))
-		if err == nil {
-			return nil
-		}
-		if !cerrdefs.IsNotFound(err) {
-			return err
-		}
-	}
-	return &backends.Error{
-		Kind: backends.Unsupported, Backend: backendName, Operation: operation, Object: "timeout",
-		Detail: "The image has no `timeout` program, which a time limit for a command needs.",
-		Remedy: "Use an image that has one (coreutils or busybox), or leave `timeout` or `command` out.",
-	}
 }
 
 // removeContainer removes a container and the volumes that the engine made for it.

@@ -43,7 +43,16 @@ func (b *Backend) StatFile(ctx context.Context, name, p string) (backends.FileIn
 		}
 		info.LinkTarget = header.Linkname
 	}
-	return info, nil
+	return sized(info), nil
+}
+
+// sized sets the size of what is no regular file to one that both the engine's look and its archive
+// can tell: the length of a link's text, and 0 for anything else.
+func sized(info backends.FileInfo) backends.FileInfo {
+	if !info.Mode.IsRegular() {
+		info.Size = int64(len(info.LinkTarget))
+	}
+	return info
 }
 
 // header reads the archive header of one file and no more.
@@ -166,10 +175,7 @@ func (f *filesOf) entries(p string, stream io.Reader) ([]backends.FileInfo, erro
 		if header.Typeflag == tar.TypeSymlink {
 			info.LinkTarget = header.Linkname
 		}
-		if header.Typeflag == tar.TypeLink {
-			info.Size = 0 // The size stands at the first of a file's names, which may come later.
-		}
-		list = append(list, info)
+		list = append(list, sized(info))
 	}
 	slices.SortFunc(list, func(a, b backends.FileInfo) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
