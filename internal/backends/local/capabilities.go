@@ -6,14 +6,15 @@ import "github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 // every operating system, so that a plan does not depend on the machine it is made on.
 func capabilities() backends.Capabilities {
 	return backends.Capabilities{
-		HostSource:     true,
-		RootfsSource:   true,
-		SnapshotSource: true,
-		Persistent:     true,
-		Snapshot:       true,
-		Clone:          true,
-		NetworkModes:   []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost},
-		Mounts:         true,
-		SecretsLiveIn:  "a file with mode 0600 outside the mounts, injected into each command",
+		HostSource:         true,
+		RootfsSource:       true,
+		SnapshotSource:     true,
+		Persistent:         true,
+		Snapshot:           true,
+		Clone:              true,
+		NetworkModes:       []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost},
+		Mounts:             true,
+		StopEmptiesSession: true,
+		SecretsLiveIn:      "a file with mode 0600 outside the mounts, injected into each command",
 	}
 }
