@@ -18,6 +18,7 @@ func lifecycleChecks() []check {
 		{"one create wins", checkOneCreateWins},
 		{"canceled create", checkCanceledCreate},
 		{"stop and start", checkStopStart},
+		{"stop of a session", checkSessionStop},
 		{"delete", checkDelete},
 		{"delete of another's", checkDeleteOthers},
 		{"absent sandbox", checkAbsentSandbox},
@@ -171,6 +172,24 @@ func checkStopStart(t T, e *env) {
 	}
 	if inside := b.sh("cat inside outside"); inside != "by a commandby the backend" {
 		t.Errorf("after stop and start the files hold %q", inside)
+	}
+}
+
+// checkSessionStop: what a stop of a session sandbox loses stands in the table.
+func checkSessionStop(t T, e *env) {
+	marks := e.marks()
+	marks.Kind = backends.Session
+	b := e.createAs(t, marks, e.spec())
+	b.write("file", []byte("text"), 0o644)
+	b.stop()
+	b.wantStatus(backends.StatusStopped)
+	b.start()
+	b.wantStatus(backends.StatusRunning)
+	if kept := len(b.names(".")) > 0; kept == e.capabilities.StopEmptiesSession {
+		t.Errorf("after a stop the files are kept: %v; StopEmptiesSession is %v", kept, e.capabilities.StopEmptiesSession)
+	}
+	if got := b.sh("echo text > file && cat file"); got != "text" {
+		t.Errorf("after a stop a command in the workspace read %q", got)
 	}
 }
 
