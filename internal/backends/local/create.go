@@ -37,6 +37,9 @@ func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backend
 		if _, err := b.begin(op.verb, "source.clone_of", spec.Source.CloneOf); err != nil {
 			return backends.Observed{}, err
 		}
+		if _, err := b.load(op.on("source.clone_of"), spec.Source.CloneOf); err != nil { // so that an absent one leaves no lock file
+			return backends.Observed{}, err
+		}
 		names = append(names, spec.Source.CloneOf)
 	}
 	release, err := b.lock(ctx, op, names...)
@@ -71,7 +74,9 @@ func (b *Backend) create(ctx context.Context, op operation, marks backends.Marks
 		return nil
 	}
 	// The caller's context may be what failed, and what was built must go all the same.
-	return b.undo(context.WithoutCancel(ctx), op.wrap(err, "The sandbox could not be built."), staging, b.sandboxDir(marks.Name))
+	ctx = context.WithoutCancel(ctx)
+	err = b.undo(ctx, op.wrap(err, "The sandbox could not be built."), staging, b.sandboxDir(marks.Name))
+	return errors.Join(err, b.dropLock(ctx, marks.Name))
 }
 
 func (b *Backend) build(ctx context.Context, op operation, folder string, marks backends.Marks, spec backends.Spec) error {

@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -80,49 +78,6 @@ func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, o
 		ExitCode: -1, Stdout: stdout.bytes(), Stderr: stderr.bytes(), Truncated: stdout.truncated() || stderr.truncated(),
 	}
 	return conclude(ctx, op, result, watch, ended, options.argv[0])
-}
-
-// supervise starts a command in its own process group, leaves its entry, and waits for its end.
-// The error is about starting; how it ended is the first result.
-func (b *Backend) supervise(ctx context.Context, command *exec.Cmd, options launchOptions, stdout, stderr io.Writer, started func() error) (ended, err error) {
-	command.Stdout, command.Stderr = stdout, stderr
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	command.Cancel = func() error { return killGroup(command.Process.Pid) }
-	command.WaitDelay = drainTime
-	start := func() error { return command.Start() }
-	if options.read {
-		err = b.look(ctx, "start process", command.Path, start)
-	} else {
-		err = b.do(ctx, "start process", b.sandboxDir(options.name), start)
-	}
-	if err != nil {
-		return nil, err
-	}
-	forget := func() {}
-	if options.name != "" {
-		forget, err = b.recordRun(ctx, options.name, command.Process.Pid)
-		// A process that has ended already needs no entry, and neither does one of a sandbox
-		// that was taken away: that one ends it by the lock.
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			err = errors.Join(err, killGroup(command.Process.Pid))
-		} else if err != nil {
-			forget, err = func() {}, nil
-		}
-	}
-	if err == nil {
-		err = started()
-	}
-	if err != nil {
-		err = errors.Join(err, killGroup(command.Process.Pid))
-	}
-	ended = command.Wait()
-	if killing := killGroup(command.Process.Pid); err == nil && killing != nil && !errors.Is(killing, syscall.EPERM) {
-		err = killing
-	}
-	if forget != nil {
-		forget()
-	}
-	return ended, err
 }
 
 // conclude tells the command's own end from a failure to set it up.

@@ -23,13 +23,14 @@ const ordinaryUser = 1000
 // childEnvironment marks a run of this binary by itself.
 const childEnvironment = "SANDLOT_TEST_CHILD"
 
-// TestAsOrdinaryUser runs all other tests again as a user without privileges.
+// TestAsOrdinaryUser runs the other tests again as a user without privileges, but for those of
+// crashes: what they kill does not depend on the user.
 func TestAsOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root to become another user; the other tests ran as an ordinary user already")
 	}
 	needBubblewrap(t)
-	output, err := rerun(t, ordinaryUser, nil, "-test.v", "-test.skip", "^TestAsOrdinaryUser$").CombinedOutput()
+	output, err := rerun(t, ordinaryUser, nil, "-test.v", "-test.skip", "^(TestAsOrdinaryUser|TestKilledAtEveryStep)$").CombinedOutput()
 	for _, line := range strings.Split(string(output), "\n") {
 		if strings.HasPrefix(line, "--- SKIP") || strings.HasPrefix(line, "--- FAIL") || err != nil {
 			t.Log(line)
@@ -40,8 +41,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 }
 
-// rerun prepares a run of this test binary as another user. The binary is copied to where that
-// user can reach it.
+// rerun prepares a run of this test binary as a user. For another one the binary is copied
+// to where that user can reach it.
 func rerun(t *testing.T, uid uint32, environment []string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	directory, err := os.MkdirTemp("", "rerun")
@@ -53,15 +54,16 @@ func rerun(t *testing.T, uid uint32, environment []string, arguments ...string) 
 			t.Error(err)
 		}
 	})
-	binary := filepath.Join(directory, "local.test")
-	content, err := os.ReadFile("/proc/self/exe")
+	binary, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	if int(uid) != os.Geteuid() {
+		binary = copyOf(t, binary, filepath.Join(directory, "local.test"))
+	}
 	temporary := filepath.Join(directory, "tmp")
 	for _, step := range []error{
-		os.WriteFile(binary, content, 0o755), os.Chmod(directory, 0o755),
-		os.Mkdir(temporary, 0o700), os.Chown(temporary, int(uid), int(uid)),
+		os.Chmod(directory, 0o755), os.Mkdir(temporary, 0o700), os.Chown(temporary, int(uid), int(uid)),
 	} {
 		if step != nil {
 			t.Fatal(step)
@@ -77,6 +79,18 @@ func rerun(t *testing.T, uid uint32, environment []string, arguments ...string) 
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	}
 	return command
+}
+
+func copyOf(t *testing.T, from, to string) string {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 func needBubblewrap(t *testing.T) {

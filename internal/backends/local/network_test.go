@@ -46,7 +46,7 @@ func serve(t *testing.T, address string) (port int) {
 func fetchAll(t *testing.T, b *Backend, name string, port int, hosts ...string) (reached []string) {
 	t.Helper()
 	for _, host := range hosts {
-		result := run(t, b, name, "curl", "-s", "--noproxy", "*", "--max-time", "2", fmt.Sprintf("http://%s:%d/", host, port))
+		result := run(t, b, name, "curl", "-s", "--noproxy", "*", "--max-time", "1", fmt.Sprintf("http://%s:%d/", host, port))
 		if strings.Contains(string(result.Stdout), "canary") {
 			reached = append(reached, host)
 		}

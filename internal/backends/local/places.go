@@ -29,6 +29,9 @@ const maximumLinks = 40
 // locate finds a path of the workspace. A link at the end is followed only when asked to. The
 // caller closes the place's root.
 func (b *Backend) locate(op operation, stored record, path string, followLast bool) (place, error) {
+	if clean := filepath.Clean(path); filepath.IsAbs(path) && clean != path && !within(clean, workspacePath) {
+		return place{}, op.fail(backends.PathEscapes, "The path leads out of %s.", workspacePath)
+	}
 	if !cleanAbsolute(path) {
 		return place{}, op.fail(backends.Invalid, "The path is not clean and absolute.")
 	}

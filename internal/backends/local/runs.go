@@ -65,19 +65,36 @@ func (b *Backend) loadRunning(op operation, name string) (record, error) {
 
 // recordRun leaves the entry of a process that leads its own process group.
 func (b *Backend) recordRun(ctx context.Context, name string, pid int) (forget func(), err error) {
+	nothing := func() {}
 	identity, err := processIdentity(pid)
 	if err != nil {
-		return nil, err
+		return nothing, err
 	}
-	path := filepath.Join(b.sandboxDir(name), runsDir, identity)
-	err = b.do(ctx, "record run", path, func() error {
+	runs := filepath.Join(b.sandboxDir(name), runsDir)
+	path := filepath.Join(runs, identity)
+	err = b.do(ctx, "record run", runs, func() error {
 		return os.WriteFile(path, nil, fileMode)
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		// The sandbox was taken away since the lock was taken. Who did that waits for the lock and
+		// cannot know this process, so it has to go by itself.
+		return nothing, killGroup(pid)
+	}
 	if err != nil {
-		return nil, err
+		return nothing, err
 	}
 	// The sandbox may be on its way to the trash, entry and all; then there is nothing to forget.
-	return func() { _ = b.unlink(context.WithoutCancel(ctx), path) }, nil
+	return func() { _ = b.forgetRun(context.WithoutCancel(ctx), runs, identity) }, nil
+}
+
+// forgetRun removes an entry. Effects name the folder, as names of entries differ with each run.
+func (b *Backend) forgetRun(ctx context.Context, runs, identity string) error {
+	return b.do(ctx, "forget run", runs, func() error {
+		if err := os.Remove(filepath.Join(runs, identity)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }
 
 // endRuns kills what runs in the sandbox of a folder and waits until it is gone.
@@ -117,29 +134,29 @@ func (b *Backend) killRuns(ctx context.Context, runs string) error {
 		if entry.Name() == runsLock {
 			continue
 		}
-		if err := b.killRun(ctx, filepath.Join(runs, entry.Name()), entry.Name()); err != nil {
+		if err := b.killRun(ctx, runs, entry.Name()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Backend) killRun(ctx context.Context, path, identity string) error {
+func (b *Backend) killRun(ctx context.Context, runs, identity string) error {
 	pid, err := strconv.Atoi(strings.SplitN(identity, ".", 2)[0])
 	if err != nil || pid < 2 {
-		return fmt.Errorf("%s: not the name of a run", path)
+		return fmt.Errorf("%s: not the name of a run in %s", identity, runs)
 	}
 	present, err := processIdentity(pid)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if present == identity {
-		err := b.do(ctx, "kill", path, func() error { return killGroup(pid) })
+		err := b.do(ctx, "kill run", runs, func() error { return killGroup(pid) })
 		if err != nil {
 			return err
 		}
 	}
-	return b.unlink(ctx, path)
+	return b.forgetRun(ctx, runs, identity)
 }
 
 // killGroup ends a process and its process group. That it ended meanwhile is success.

@@ -1,0 +1,90 @@
+//go:build linux
+
+package local
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// guardScript waits for the end of its input, which is this process's end at the latest, and then
+// ends the whole process group.
+const guardScript = "read -r _; kill -KILL 0"
+
+// guard leads the process group of a command. The kernel and bubblewrap end a command with its
+// parent, too, but not at every moment: a process of bubblewrap whose parent dies while both
+// are still being set up would wait forever.
+type guard struct {
+	command *exec.Cmd
+	hold    *os.File
+}
+
+func startGuard() (*guard, error) {
+	wait, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command("/bin/sh", "-c", guardScript)
+	command.Stdin = wait
+	command.Env = []string{}
+	command.Dir = "/"
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := errors.Join(command.Start(), wait.Close()); err != nil {
+		return nil, errors.Join(err, hold.Close())
+	}
+	return &guard{command: command, hold: hold}, nil
+}
+
+func (g *guard) pid() int { return g.command.Process.Pid }
+
+// endGroup kills the group. The guard is not reaped before, so the number is still the group's.
+func (g *guard) endGroup() error {
+	err := errors.Join(killGroup(g.pid()), g.hold.Close())
+	_ = g.command.Wait() // it was killed, and reports just that
+	return err
+}
+
+// supervise starts a command in a guarded process group, leaves its entry, and waits for its end.
+// The error is about starting; how it ended is the first result.
+func (b *Backend) supervise(ctx context.Context, command *exec.Cmd, options launchOptions, stdout, stderr io.Writer, started func() error) (ended, err error) {
+	command.Stdout, command.Stderr = stdout, stderr
+	command.WaitDelay = drainTime
+	var group *guard
+	start := func() error {
+		if group, err = startGuard(); err != nil {
+			return err
+		}
+		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group.pid(), Pdeathsig: syscall.SIGKILL}
+		command.Cancel = func() error { return killGroup(group.pid()) }
+		if err := command.Start(); err != nil {
+			return errors.Join(err, group.endGroup())
+		}
+		return nil
+	}
+	if options.read {
+		err = b.look(ctx, "start process", command.Path, start)
+	} else {
+		err = b.do(ctx, "start process", b.sandboxDir(options.name), start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	forget := func() {}
+	if options.name != "" {
+		forget, err = b.recordRun(ctx, options.name, group.pid())
+	}
+	if err == nil {
+		err = started()
+	}
+	if err != nil {
+		err = errors.Join(err, killGroup(group.pid()))
+	}
+	ended = command.Wait()
+	err = errors.Join(err, group.endGroup())
+	forget()
+	return ended, err
+}
