@@ -83,7 +83,10 @@ func (m *Manager) lock(ctx context.Context, name string) (func() error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wait for the lock of %s: %w", ID(m.Backend.Name(), name), err)
 	}
-	return held.Unlock, nil
+	return func() error {
+		// The CLI ends the plugin without a chance to tidy up, so that is done after each operation.
+		return errors.Join(held.Unlock(), m.Store.Close())
+	}, nil
 }
 
 // owner returns whose objects are ours, "" when this store has made nothing yet.
