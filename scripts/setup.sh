@@ -26,7 +26,8 @@ busybox)
   ;;
 test)
   have bwrap || missing+=(bubblewrap)
-  have slirp4netns || have pasta || missing+=(slirp4netns)
+  have slirp4netns || missing+=(slirp4netns)
+  have curl || missing+=(curl)
   static_busybox || missing+=(busybox-static)
   c_compiler || missing+=(gcc libc6-dev) # the race detector
   have shellcheck || missing+=(shellcheck)
