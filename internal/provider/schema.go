@@ -47,7 +47,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 			"owner": schema.StringAttribute{
 				MarkdownDescription: "Who owns what this configuration makes. It is written on every object, and objects of another owner are never touched. Environment: `SANDLOT_OWNER`. Default: a random id, made once for each `data_dir`. Required where `CI` is set.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.LengthBetween(1, 128), validators.String("no line breaks", sandbox.CheckOwner)},
+				Validators:          []validator.String{validators.String("1 to 128 bytes without line breaks", sandbox.CheckOwner)},
 			},
 			"namespace": schema.StringAttribute{
 				MarkdownDescription: "The part of derived names that tells environments apart. Environment: `SANDLOT_NAMESPACE`. Default: `dev`.",
@@ -62,7 +62,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 			"on_destroy": schema.StringAttribute{
 				MarkdownDescription: "The default of the resources' own `on_destroy`: `retain` or `purge`. Default: `retain`.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.OneOf("retain", "purge")},
+				Validators:          []validator.String{validators.OneOf("retain", "purge")},
 			},
 			"data_dir": schema.StringAttribute{
 				MarkdownDescription: "The directory of the embedded store and of local sandboxes, absolute. It is made by the first apply and is readable by its user only. Environment: `SANDLOT_DATA_DIR`. Default: `$XDG_STATE_HOME/sandlot`, else `~/.local/state/sandlot`.",
@@ -76,7 +76,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 					"isolation": schema.StringAttribute{
 						MarkdownDescription: "`bubblewrap` (default) isolates every command. `none` runs commands on the bare host and must be asked for: use it only inside a machine that is itself thrown away.",
 						Optional:            true,
-						Validators:          []validator.String{stringvalidator.OneOf("bubblewrap", "none")},
+						Validators:          []validator.String{validators.OneOf("bubblewrap", "none")},
 					},
 					"bubblewrap_path": schema.StringAttribute{
 						MarkdownDescription: "The absolute path of `bwrap`. Default: found on `PATH`.",
@@ -92,12 +92,15 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 					"host": schema.StringAttribute{
 						MarkdownDescription: "The engine's address: `unix://`, `tcp://` or `ssh://`. Environment: `DOCKER_HOST`.",
 						Optional:            true,
-						Validators:          []validator.String{stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("context"))},
+						Validators: []validator.String{
+							validators.Length(1, 4096),
+							validators.Coded(stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("context"))),
+						},
 					},
 					"context": schema.StringAttribute{
 						MarkdownDescription: "The name of a context of the Docker CLI. Environment: `DOCKER_CONTEXT`.",
 						Optional:            true,
-						Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+						Validators:          []validator.String{validators.Length(1, 255)},
 					},
 					"ca_file":   fileAttribute("The file of the certificate authority that signed the engine's certificate.", absolute),
 					"cert_file": fileAttribute("The file of the client certificate.", absolute),

@@ -175,6 +175,18 @@ func ParseDuration(text string) (time.Duration, error) {
 	return duration, nil
 }
 
+// CheckLimit judges how long something may take at most: a duration of one second or more.
+func CheckLimit(text string) error {
+	duration, err := ParseDuration(text)
+	if err != nil {
+		return err
+	}
+	if duration < time.Second {
+		return fmt.Errorf("%q is shorter than one second", text)
+	}
+	return nil
+}
+
 // CheckArgv judges an argument vector.
 func CheckArgv(argv []string) error {
 	if len(argv) == 0 || argv[0] == "" {

@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/limits"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -43,7 +43,7 @@ func (r *commandResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 				MarkdownDescription: "The command as an argument vector; no shell is involved. Changing this runs it again.",
 				Required:            true,
 				ElementType:         types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
+				Validators:          []validator.List{validators.NotEmpty()},
 			},
 			"environment": schema.MapAttribute{
 				MarkdownDescription: "Environment variables for this command only, beside those of the sandbox. They stand in the state. Changing this runs it again.",
@@ -74,7 +74,7 @@ func (r *commandResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 				MarkdownDescription: "A command that runs when this is destroyed, as an argument vector, with the same environment, directory and user. It is skipped when the sandbox is gone; when it fails the destroy fails.",
 				Optional:            true,
 				ElementType:         types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
+				Validators:          []validator.List{validators.NotEmpty()},
 			},
 			"exit_code": schema.Int64Attribute{
 				MarkdownDescription: "The exit status of the last run; always 0, since any other fails the apply.",
@@ -88,7 +88,7 @@ func (r *commandResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 				MarkdownDescription: "What the last run wrote to standard error, at most 64 KiB. Bytes that are not UTF-8 are replaced.",
 				Computed:            true,
 			},
-			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"timeouts": limits.Attribute(ctx, limits.Defaults{Create: runTimeout, Read: readTimeout, Update: runTimeout, Delete: runTimeout}),
 		},
 	}
 }

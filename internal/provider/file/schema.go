@@ -3,7 +3,6 @@ package file
 import (
 	"context"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -13,12 +12,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/limits"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
-	exactlyOne := stringvalidator.ExactlyOneOf(path.MatchRoot("content"), path.MatchRoot("content_base64"), path.MatchRoot("source"))
+	exactlyOne := validators.Coded(stringvalidator.ExactlyOneOf(path.MatchRoot("content"), path.MatchRoot("content_base64"), path.MatchRoot("source")))
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A file inside a sandbox. It is compared by its hash, and a refresh never wakes a stopped sandbox. A file that was removed inside is planned again.",
 		Attributes: map[string]schema.Attribute{
@@ -42,7 +42,7 @@ func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 			"source": schema.StringAttribute{
 				MarkdownDescription: "The path of a file on the machine that Terraform runs on, of at most 64 MiB. Only its hash stands in the state.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{validators.Length(1, 4095)},
 			},
 			"mode": schema.StringAttribute{
 				MarkdownDescription: "The permission bits in octal. Default: `0644`.",
@@ -61,7 +61,7 @@ func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 				MarkdownDescription: "`retain` leaves the file in place, `purge` removes it. Read from the last applied state. Default: the provider's `on_destroy`, which is `retain` unless set.",
 				Optional:            true,
 				Computed:            true,
-				Validators:          []validator.String{stringvalidator.OneOf("retain", "purge")},
+				Validators:          []validator.String{validators.OneOf("retain", "purge")},
 			},
 			"sha256": schema.StringAttribute{
 				MarkdownDescription: "The SHA-256 of the content, in lower-case hex. Known at plan when the content is.",
@@ -71,7 +71,7 @@ func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 				MarkdownDescription: "The size in bytes. Known at plan when the content is.",
 				Computed:            true,
 			},
-			"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+			"timeouts": limits.Attribute(ctx, limits.Defaults{Create: timeout, Read: timeout, Update: timeout, Delete: timeout}),
 		},
 	}
 }

@@ -136,12 +136,18 @@ func SandboxIDAttribute(thing string) schema.Attribute {
 	return schema.StringAttribute{
 		MarkdownDescription: "The id of the sandbox. Changing this replaces the " + thing + ".",
 		Required:            true,
-		Validators: []validator.String{validators.String("a sandbox id", func(id string) error {
-			_, _, err := sandbox.ParseID(id)
-			return err
-		})},
-		PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+		Validators:          []validator.String{validators.String("a sandbox id", checkSandboxID)},
+		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 	}
+}
+
+func checkSandboxID(id string) error {
+	backend, _, err := sandbox.ParseID(id)
+	if err != nil {
+		return err
+	}
+	_, err = client.Capabilities(backend)
+	return err
 }
 
 // IDAttribute is the `id` that files and commands have.

@@ -2,8 +2,6 @@ package sandboxes
 
 import (
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -18,15 +16,4 @@ func checkWorkspaceID(id string) error {
 func checkSandboxID(id string) error {
 	_, _, err := sandbox.ParseID(id)
 	return err
-}
-
-func checkMainTimeout(text string) error {
-	duration, err := sandbox.ParseDuration(text)
-	if err != nil {
-		return err
-	}
-	if duration < time.Second {
-		return fmt.Errorf("%q is shorter than one second", text)
-	}
-	return nil
 }

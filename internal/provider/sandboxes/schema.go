@@ -3,13 +3,8 @@ package sandboxes
 import (
 	"context"
 	"maps"
+	"math"
 
-	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
-	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
@@ -18,6 +13,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/limits"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -56,7 +52,7 @@ func persistentAttributes() map[string]schema.Attribute {
 		"workspace_id": schema.StringAttribute{
 			MarkdownDescription: "The id of the workspace that lives here, in your own terms. The name is derived from it at plan: `<name_prefix>-<namespace>-ws-<first 12 hex digits of the SHA-256 of the trimmed id>`. Exactly one of `workspace_id` and `name` is required. Changing this replaces the sandbox.",
 			Optional:            true,
-			Validators:          []validator.String{stringvalidator.LengthAtMost(1024), validators.String("not empty", checkWorkspaceID)},
+			Validators:          []validator.String{validators.Length(1, 1024), validators.String("not empty", checkWorkspaceID)},
 		},
 		"name": schema.StringAttribute{
 			MarkdownDescription: "The name of the sandbox: " + sandbox.NameRule + ". Derived from `workspace_id` when that is given; a stored name then wins over a changed prefix. Changing this replaces the sandbox.",
@@ -69,14 +65,14 @@ func persistentAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Computed:            true,
 			Default:             int64default.StaticInt64(1),
-			Validators:          []validator.Int64{int64validator.Between(1, 999999)},
+			Validators:          []validator.Int64{validators.Between(1, 999999)},
 		},
 		"on_missing": schema.StringAttribute{
 			MarkdownDescription: "What the plan does when the sandbox is gone: `error` (default) stops it and names the ways on, `keep` warns, so that one lost workspace does not stop all others.",
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString("error"),
-			Validators:          []validator.String{stringvalidator.OneOf("error", "keep")},
+			Validators:          []validator.String{validators.OneOf("error", "keep")},
 		},
 		"snapshot_retention": schema.SingleNestedAttribute{
 			MarkdownDescription: "Which checkpoints are kept when a new one is taken. Without it all are.",
@@ -90,7 +86,7 @@ func persistentAttributes() map[string]schema.Attribute {
 				"keep_last": schema.Int64Attribute{
 					MarkdownDescription: "How many checkpoints are kept, the newest included. Absent: all.",
 					Optional:            true,
-					Validators:          []validator.Int64{int64validator.AtLeast(1)},
+					Validators:          []validator.Int64{validators.Between(1, math.MaxInt32)},
 				},
 			},
 		},
@@ -126,26 +122,26 @@ func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 		"backend": schema.StringAttribute{
 			MarkdownDescription: "Where the sandbox lives: `local` or `docker`. Changing this replaces the sandbox.",
 			Required:            true,
-			Validators:          []validator.String{stringvalidator.OneOf(backendset.Names()...)},
+			Validators:          []validator.String{validators.OneOf(backendset.Names()...)},
 		},
 		"desired_state": schema.StringAttribute{
 			MarkdownDescription: "`running` or `stopped`. Unset leaves the run state alone: a sandbox stopped outside is no diff then. On `local`, stopping a `sandlot_sandbox` empties its workspace.",
 			Optional:            true,
-			Validators:          []validator.String{stringvalidator.OneOf(sandbox.DesiredRunning, sandbox.DesiredStopped)},
+			Validators:          []validator.String{validators.OneOf(sandbox.DesiredRunning, sandbox.DesiredStopped)},
 		},
 		"require_capabilities": schema.SetAttribute{
 			MarkdownDescription: "Capabilities that the backend must have, by their names in the guide *Capabilities*; the plan fails otherwise.",
 			Optional:            true,
 			ElementType:         types.StringType,
-			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.OneOf(backends.CapabilityNames()...))},
+			Validators:          []validator.Set{validators.Each(validators.OneOf(backends.CapabilityNames()...))},
 		},
 		"on_destroy": schema.StringAttribute{
 			MarkdownDescription: "`retain` or `purge`; see the guide *What destroy does*. It is read from the last applied state, so a purge takes two steps: set it and apply, then destroy. Default: the provider's `on_destroy`, which is `retain` unless set.",
 			Optional:            true,
 			Computed:            true,
-			Validators:          []validator.String{stringvalidator.OneOf("retain", "purge")},
+			Validators:          []validator.String{validators.OneOf("retain", "purge")},
 		},
-		"timeouts": timeouts.Attributes(ctx, timeouts.Opts{Create: true, Read: true, Update: true, Delete: true}),
+		"timeouts": limits.Attribute(ctx, limits.Defaults{Create: createTimeout, Read: readTimeout, Update: updateTimeout, Delete: deleteTimeout}),
 	}
 	maps.Copy(attributes, specAttributes())
 	maps.Copy(attributes, computedAttributes())
@@ -194,12 +190,12 @@ func specAttributes() map[string]schema.Attribute {
 		"cpus": schema.Float64Attribute{
 			MarkdownDescription: "The most CPU time the sandbox may use, in cores. Absent: no limit of ours.",
 			Optional:            true,
-			Validators:          []validator.Float64{float64validator.Between(0.01, 1024)},
+			Validators:          []validator.Float64{validators.FloatBetween(0.01, 1024)},
 		},
 		"memory_mib": schema.Int64Attribute{
 			MarkdownDescription: "The most memory the sandbox may use, in MiB. Absent: no limit of ours.",
 			Optional:            true,
-			Validators:          []validator.Int64{int64validator.Between(8, 64<<20)},
+			Validators:          []validator.Int64{validators.Between(8, 64<<20)},
 		},
 		"environment": schema.MapAttribute{
 			MarkdownDescription: "Environment variables of the main process and of every command. They stand in the state: secrets belong into `secret_environment_wo`.",
@@ -230,7 +226,7 @@ func specAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "The main process as an argument vector; no shell is involved. Default: one that waits.",
 			Optional:            true,
 			ElementType:         types.StringType,
-			Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
+			Validators:          []validator.List{validators.NotEmpty()},
 		},
 		"ports":   portsAttribute(),
 		"mounts":  mountsAttribute(absolute),
@@ -242,14 +238,14 @@ func specAttributes() map[string]schema.Attribute {
 				"mode": schema.StringAttribute{
 					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections, but none to the host itself on `local`. `host`: the host's own network; it is warned about.",
 					Required:            true,
-					Validators:          []validator.String{stringvalidator.OneOf(backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost)},
+					Validators:          []validator.String{validators.OneOf(backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost)},
 				},
 			},
 		},
 		"timeout": schema.StringAttribute{
 			MarkdownDescription: "How long the main process may run, as a duration; it is ended then. Absent: for ever.",
 			Optional:            true,
-			Validators:          []validator.String{validators.String("a duration of at least one second", checkMainTimeout)},
+			Validators:          []validator.String{validators.String("a duration of at least one second", sandbox.CheckLimit)},
 		},
 		"labels": schema.MapAttribute{
 			MarkdownDescription: "Labels on the sandbox. Names that start with `sandlot.` are kept for Sandlot.",

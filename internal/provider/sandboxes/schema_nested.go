@@ -1,10 +1,6 @@
 package sandboxes
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -16,7 +12,7 @@ import (
 // Members of sets are optional only: a default or computed member inside a set corrupts plans.
 
 func sourceAttribute(absolute validator.String) schema.Attribute {
-	notEmpty := stringvalidator.LengthAtLeast(1)
+	notEmpty := validators.Length(1, 1024)
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: "Where the file system comes from: exactly one member. Without it, `local` uses the host's system read-only; `docker` needs one.",
 		Optional:            true,
@@ -58,7 +54,7 @@ func portsAttribute() schema.Attribute {
 			"protocol": schema.StringAttribute{
 				MarkdownDescription: "`tcp` or `udp`. Absent: `tcp`.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.OneOf("tcp", "udp")},
+				Validators:          []validator.String{validators.OneOf("tcp", "udp")},
 			},
 			"published_port": schema.Int64Attribute{
 				MarkdownDescription: "The port on the host. Absent: any free one; `endpoints` tells which.",
@@ -119,7 +115,7 @@ func setupAttribute(absolute validator.String) schema.Attribute {
 				MarkdownDescription: "The command as an argument vector; no shell is involved.",
 				Required:            true,
 				ElementType:         types.StringType,
-				Validators:          []validator.List{listvalidator.SizeAtLeast(1)},
+				Validators:          []validator.List{validators.NotEmpty()},
 			},
 			"environment": schema.MapAttribute{
 				MarkdownDescription: "Environment variables for this command only, beside those of the sandbox.",
@@ -153,18 +149,18 @@ func dockerAttribute() schema.Attribute {
 			"runtime": schema.StringAttribute{
 				MarkdownDescription: "The OCI runtime by its name in the engine, for example `runsc` (gVisor) or `kata-runtime`. Absent: the engine's default.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+				Validators:          []validator.String{validators.Length(1, 255)},
 			},
 			"pids_limit": schema.Int64Attribute{
 				MarkdownDescription: "The most processes. Absent: `1024`.",
 				Optional:            true,
-				Validators:          []validator.Int64{int64validator.Between(1, 4194304)},
+				Validators:          []validator.Int64{validators.Between(1, 4194304)},
 			},
 			"add_capabilities": schema.SetAttribute{
 				MarkdownDescription: "Linux capabilities to add, by their names without `CAP_`.",
 				Optional:            true,
 				ElementType:         types.StringType,
-				Validators: []validator.Set{setvalidator.ValueStringsAre(
+				Validators: []validator.Set{validators.Each(
 					validators.String("the name of a Linux capability without CAP_", sandbox.CheckLinuxCapability))},
 			},
 			"allow_engine_socket": schema.BoolAttribute{
@@ -174,7 +170,7 @@ func dockerAttribute() schema.Attribute {
 			"pull_policy": schema.StringAttribute{
 				MarkdownDescription: "When the image is pulled: `missing`, `always` or `never`. Absent: `missing`.",
 				Optional:            true,
-				Validators:          []validator.String{stringvalidator.OneOf("missing", "always", "never")},
+				Validators:          []validator.String{validators.OneOf("missing", "always", "never")},
 			},
 		},
 	}

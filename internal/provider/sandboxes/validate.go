@@ -43,6 +43,7 @@ func (c *checker) rule(at path.Path, err error) {
 // check judges everything that needs neither provider nor prior state.
 func (c *checker) check() diag.Diagnostics {
 	c.checkIdentity()
+	c.checkElements()
 	c.checkSource()
 	c.checkEnvironment(path.Root("environment"), c.m.Environment)
 	c.checkSecrets()
@@ -66,6 +67,27 @@ func (c *checker) checkIdentity() {
 		c.invalid(path.Root("workspace_id"), "Name Given Twice", "Only one of `workspace_id` and `name` may be set: the name is derived from the workspace id.")
 	case !named && !byWorkspace:
 		c.invalid(path.Root("workspace_id"), "Name Missing", "One of `workspace_id` and `name` is required.")
+	}
+}
+
+// checkElements refuses null elements, which would be left out unseen.
+func (c *checker) checkElements() {
+	refuse := func(at path.Path, element attr.Value) {
+		if element.IsNull() {
+			c.invalid(at, "Missing Value", "A null value is not possible here: leave the element out.")
+		}
+	}
+	for _, element := range c.m.Ports.Elements() {
+		refuse(path.Root("ports"), element)
+	}
+	for _, element := range c.m.Mounts.Elements() {
+		refuse(path.Root("mounts"), element)
+	}
+	for i, element := range c.m.Setup.Elements() {
+		refuse(path.Root("setup").AtListIndex(i), element)
+	}
+	for name, element := range c.m.Volumes.Elements() {
+		refuse(path.Root("volumes").AtMapKey(name), element)
 	}
 }
 
