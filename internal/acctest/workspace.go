@@ -43,7 +43,6 @@ func NewWorkspace(t testing.TB, cli CLI, plugin string) *Workspace {
 		}
 	}
 	settings := filepath.Join(base, "cli.tfrc")
-	writeFile(t, settings, fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"sandlot-dev/sandlot\" = %q\n  }\n  direct {}\n}\n", filepath.Dir(plugin)))
 	w.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": w.Home, "LANG": "C.UTF-8",
 		"TF_CLI_CONFIG_FILE": settings, "TF_IN_AUTOMATION": "1", "TF_INPUT": "0", "CHECKPOINT_DISABLE": "1",
@@ -53,8 +52,15 @@ func NewWorkspace(t testing.TB, cli CLI, plugin string) *Workspace {
 			w.env[passed] = value
 		}
 	}
+	w.UsePlugin("sandlot-dev/sandlot", plugin)
 	w.Provider("")
 	return w
+}
+
+// UsePlugin makes the CLI take the provider of a source address from a file, without `init`.
+func (w *Workspace) UsePlugin(source, plugin string) {
+	w.T.Helper()
+	writeFile(w.T, w.env["TF_CLI_CONFIG_FILE"], fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    %q = %q\n  }\n  direct {}\n}\n", source, filepath.Dir(plugin)))
 }
 
 // Beside returns a second workspace over the same data directory and owner, with a state of its
