@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ const fill = `
       ln -s /etc/passwd out
       ln -s nowhere dangling
       mkfifo pipe
+      head -c 1048577 /dev/zero > large
     SHELL
     ]
   }]
@@ -159,6 +161,7 @@ func testLook(t *testing.T, state *acctest.State) {
 		entry("", "a.txt", "file", "0644", 5.0, nil),
 		entry("", "dangling", "symlink", "0777", nil, "nowhere"),
 		entry("", "empty", "file", "0644", 0.0, nil),
+		entry("", "large", "file", "0644", 1048577.0, nil),
 		entry("", "link", "symlink", "0777", nil, "a.txt"),
 		entry("", "out", "symlink", "0777", nil, "/etc/passwd"),
 		entry("", "pipe", "fifo", "0644", nil, nil),
@@ -195,36 +198,68 @@ func testLook(t *testing.T, state *acctest.State) {
 // testRefusals looks where it must not, by a record id that is known.
 func testRefusals(t *testing.T, w *acctest.Workspace, record string) {
 	t.Helper()
-	source := func(kind, record, path, more string) string {
-		return fmt.Sprintf("data %q \"x\" {\n  record_id = %q\n  path = %q\n%s}\n", kind, record, path, more)
-	}
-	kept := "removed {\n  from = sandlot_persistent_sandbox.a\n  lifecycle {\n    destroy = false\n  }\n}\n"
-	w.Config(kept)
+	w.Config("removed {\n  from = sandlot_persistent_sandbox.a\n  lifecycle {\n    destroy = false\n  }\n}\n")
 	w.Apply().Succeed()
-	for _, refused := range []struct{ config, code, attribute string }{
-		{source("sandlot_file", record, "out", ""), "path_escapes", "path"},
-		{source("sandlot_file", record, "a.txt", "  max_bytes = 4\n"), "invalid", "path"},
-		{source("sandlot_file", record, "sub", ""), "invalid", "path"},
-		{source("sandlot_file", record, "pipe", ""), "invalid", "path"},
-		{source("sandlot_file", record, "../b", ""), "invalid_value", "path"},
-		{source("sandlot_file", record, ".", ""), "invalid_value", "path"},
-		{source("sandlot_directory", record, "absent", ""), "file_not_found", "path"},
-		{source("sandlot_directory", record, "a.txt", ""), "invalid", "path"},
-		{source("sandlot_directory", record, "out", ""), "path_escapes", "path"},
-		{source("sandlot_directory", record, "../..", ""), "invalid_value", "path"},
-		{source("sandlot_directory", record, "", ""), "invalid_value", "path"},
-		{source("sandlot_file", "absent", "a.txt", ""), "not_found", "record_id"},
-		{source("sandlot_directory", "absent", "a", ""), "not_found", "record_id"},
-	} {
-		failsOn(t, w, refused.config, refused.code, refused.attribute)
-	}
-	w.Config(source("sandlot_file", record, "a", "  max_bytes = 67108865\n"))
+	refuse(t, w, func() *acctest.Result { return w.Validate() }, []refusal{
+		{"sandlot_file", record, "../b", "invalid_value", "path"},
+		{"sandlot_file", record, ".", "invalid_value", "path"},
+		{"sandlot_file", record, "sub/", "invalid_value", "path"},
+		{"sandlot_file", record, "", "invalid_value", "path"},
+		{"sandlot_directory", record, "../..", "invalid_value", "path"},
+		{"sandlot_directory", record, "", "invalid_value", "path"},
+	})
+	refuse(t, w, func() *acctest.Result { return w.Plan().Result }, []refusal{
+		{"sandlot_file", record, "out", "path_escapes", "path"},
+		{"sandlot_file", record, "large", "invalid", "path"},
+		{"sandlot_file", record, "sub", "invalid", "path"},
+		{"sandlot_file", record, "pipe", "invalid", "path"},
+		{"sandlot_file", "absent", "a.txt", "not_found", "record_id"},
+		{"sandlot_directory", record, "absent", "file_not_found", "path"},
+		{"sandlot_directory", record, "a.txt", "invalid", "path"},
+		{"sandlot_directory", record, "out", "path_escapes", "path"},
+		{"sandlot_directory", "absent", "sub", "not_found", "record_id"},
+	})
+	w.Config(refusal{"sandlot_file", record, "large", "", ""}.config("x", "  max_bytes = 67108865\n"))
 	if result := w.Validate(); result.ExitCode != 1 || result.Diagnostics.Errors()[0].Attribute() != "max_bytes" {
-		t.Errorf("too large a bound is accepted:\n%s", result)
+		t.Errorf("too high a bound is accepted:\n%s", result)
+	}
+	w.Config(refusal{"sandlot_file", record, "large", "", ""}.config("x", "  max_bytes = 67108864\n"))
+	w.Plan().Succeed()
+}
+
+// refusal is one data source that must fail with a code on an attribute.
+type refusal struct{ kind, record, path, code, attribute string }
+
+func (r refusal) config(label, more string) string {
+	return fmt.Sprintf("data %q %q {\n  record_id = %q\n  path = %q\n%s}\n", r.kind, label, r.record, r.path, more)
+}
+
+// refuse has all of them in one configuration, and finds the error of each.
+func refuse(t *testing.T, w *acctest.Workspace, run func() *acctest.Result, refusals []refusal) {
+	t.Helper()
+	var config strings.Builder
+	for i, r := range refusals {
+		config.WriteString(r.config(fmt.Sprintf("r%d", i), ""))
+	}
+	w.Config(config.String())
+	var result *acctest.Result
+	untouched(t, w, func() { result = run() })
+	found := map[string][]string{}
+	for _, d := range result.Diagnostics.Errors() {
+		if d.Snippet == nil {
+			t.Fatalf("an error is on no attribute:\n%s", d)
+		}
+		found[d.Snippet.Context] = append(found[d.Snippet.Context], d.Code+" on "+d.Attribute())
+	}
+	for i, r := range refusals {
+		context := fmt.Sprintf("data %q %q", r.kind, fmt.Sprintf("r%d", i))
+		if errors := found[context]; !slices.Equal(errors, []string{r.code + " on " + r.attribute}) {
+			t.Errorf("%+v failed with %q", r, errors)
+		}
 	}
 }
 
-// testGone looks into a sandbox that somebody bound elsewhere, fills up or removes.
+// testGone looks into a sandbox that somebody fills up, takes over, moves or removes.
 func testGone(t *testing.T, w *acctest.Workspace, record string) {
 	t.Helper()
 	config := fmt.Sprintf("data \"sandlot_directory\" \"x\" {\n  record_id = %q\n  recursive = true\n}\n", record)

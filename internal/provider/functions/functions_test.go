@@ -88,10 +88,9 @@ func TestSandboxName(t *testing.T) {
 		{name: "unicode", arguments: []any{"w\u00f6rk/1"}, want: "sandlot-dev-ws-ab0670a7b599"},
 		{name: "inner space", arguments: []any{"a b"}, want: "sandlot-dev-ws-c8687a08aa5d"},
 		{name: "prefix", arguments: []any{"a b", "agents"}, want: "agents-dev-ws-c8687a08aa5d"},
-		{name: "namespace", arguments: []any{"a b", nil, "prod"}, want: "sandlot-prod-ws-c8687a08aa5d"},
-		{name: "first generation", arguments: []any{"a b", nil, nil, "1"}, want: "sandlot-dev-ws-c8687a08aa5d"},
+		{name: "namespace", arguments: []any{"a b", "sandlot", "prod"}, want: "sandlot-prod-ws-c8687a08aa5d"},
+		{name: "first generation", arguments: []any{"a b", "sandlot", "dev", "1"}, want: "sandlot-dev-ws-c8687a08aa5d"},
 		{name: "second generation", arguments: []any{"a b", "agents", "prod", "2"}, want: "agents-prod-ws-c8687a08aa5d-g2"},
-		{name: "all null", arguments: []any{"a b", nil, nil, nil}, want: "sandlot-dev-ws-c8687a08aa5d"},
 		{name: "longest", arguments: []any{"a b", long, "abcdef"}, want: long + "-abcdef-ws-c8687a08aa5d"},
 
 		{name: "empty id", arguments: []any{""}, position: 0, message: "the workspace id is empty"},

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -56,6 +55,7 @@ func (f *sandboxName) Definition(_ context.Context, _ function.DefinitionRequest
 				MarkdownDescription: "The id of the workspace, as in `workspace_id` of the resource. White space around it does not count.",
 			},
 		},
+		// No null for "the default": OpenTofu sends nothing at all for one, which the framework cannot read.
 		VariadicParameter: function.StringParameter{
 			Name:                "naming",
 			MarkdownDescription: "Up to three more values, in this order: the `name_prefix` (default `sandlot`), the `namespace` (default `dev`) and the `generation` (default `1`). A value that is null or left out means its default.",
@@ -67,7 +67,7 @@ func (f *sandboxName) Definition(_ context.Context, _ function.DefinitionRequest
 
 func (f *sandboxName) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var workspaceID string
-	var naming []types.String
+	var naming []string
 	if resp.Error = req.Arguments.Get(ctx, &workspaceID, &naming); resp.Error != nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (f *sandboxName) Run(ctx context.Context, req function.RunRequest, resp *fu
 }
 
 // deriveName judges each argument by itself first, so that the error stands on the right one.
-func deriveName(workspaceID string, naming []types.String) (string, *function.FuncError) {
+func deriveName(workspaceID string, naming []string) (string, *function.FuncError) {
 	if err := checkWorkspaceID(workspaceID); err != nil {
 		return "", invalid(workspaceIDArgument, diagnostics.InvalidValue, err)
 	}
@@ -89,9 +89,7 @@ func deriveName(workspaceID string, naming []types.String) (string, *function.Fu
 	}
 	arguments := [argumentCount]string{prefixArgument: defaultPrefix, namespaceArgument: defaultNamespace, generationArgument: "1"}
 	for i, value := range naming {
-		if !value.IsNull() {
-			arguments[prefixArgument+i] = value.ValueString()
-		}
+		arguments[prefixArgument+i] = value
 	}
 	for _, part := range []int{prefixArgument, namespaceArgument} {
 		if err := sandbox.CheckName(arguments[part]); err != nil {
