@@ -158,6 +158,11 @@ func (p blueprint) config() (*container.Config, error) {
 	}, nil
 }
 
+// hostConfig returns what the sandbox may do and use.
+//
+// No process can gain privileges. With a user of its own this holds for commands run as root too:
+// the engine starts them without capabilities, so they own root's files but cannot change owners
+// or install packages. A sandbox that needs both leaves its user out and names one per command.
 func (p blueprint) hostConfig() *container.HostConfig {
 	docker := backends.DockerOptions{}
 	if p.spec.Docker != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -275,6 +276,10 @@ func (b *Backend) RemoveFile(ctx context.Context, name, p string) (err error) {
 	if stat.Mode.IsDir() {
 		return f.irregular(p, stat)
 	}
+	remover, err := f.mayRemoveIn(ctx, path.Dir(real))
+	if err != nil {
+		return f.fail(p, err)
+	}
 	restore, err := e.wake(ctx, c)
 	if err != nil {
 		return e.blame(operation, name, err)
@@ -285,7 +290,7 @@ func (b *Backend) RemoveFile(ctx context.Context, name, p string) (err error) {
 		}
 	}()
 	command := backends.Command{Argv: []string{"rm", "-f", "--", real}, WorkingDirectory: "/"}
-	_, result, err := e.exec(ctx, c.ID, command, "0", "rm")
+	_, result, err := e.exec(ctx, c.ID, command, remover, "rm")
 	if err != nil {
 		return e.execFailure(operation, name, err)
 	}
@@ -299,6 +304,19 @@ func (b *Backend) RemoveFile(ctx context.Context, name, p string) (err error) {
 		}
 	}
 	return nil
+}
+
+// mayRemoveIn is the uid that removes files of a directory: its owner. In a sandbox that has a user
+// of its own, root could not do so for others, see [blueprint.hostConfig].
+func (f *filesOf) mayRemoveIn(ctx context.Context, directory string) (string, error) {
+	if user, _, _ := strings.Cut(f.container.Config.User, ":"); user == "" || user == "0" || user == "root" {
+		return "0", nil
+	}
+	header, err := f.header(ctx, directory)
+	if err != nil {
+		return "", err
+	}
+	return strconv.Itoa(header.Uid), nil
 }
 
 // wake makes a sandbox run and returns what puts it back as it was found.

@@ -70,6 +70,11 @@ func writes(seen []effects.Effect) []effects.Effect {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	t.Parallel()
+	return newSerialBench(t)
+}
+
+func newSerialBench(t *testing.T) *bench {
+	t.Helper()
 	reference := testkit.DockerImage(t)
 	raw, err := client.NewClientWithOpts(client.FromEnv, client.WithAPIVersionNegotiation())
 	if err != nil {
