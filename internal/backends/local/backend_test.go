@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -116,11 +117,11 @@ func TestStopAndStart(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want := "kept kept"
+			want := "kept,kept,"
 			if kind == backends.Session {
 				want = ""
 			}
-			if got := shell(t, b, marks.Name, "echo $(cat file ~/file /tmp/file 2>/dev/null)"); got != want {
+			if got := shell(t, b, marks.Name, "cat file ~/file /tmp/file 2>/dev/null | tr '\\n' ,"); got != want {
 				t.Errorf("after the start: %q, want %q", got, want)
 			}
 			if err := b.Delete(t.Context(), marks, backends.DeleteOptions{}); err != nil {
@@ -336,4 +337,39 @@ func readFile(t *testing.T, b *Backend, name, path string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// TestProbeChild prints what a probe says, for [TestForbiddenNamespaces].
+func TestProbeChild(t *testing.T) {
+	if os.Getenv(childEnvironment) == "" {
+		t.Skip("it is run by TestForbiddenNamespaces")
+	}
+	b := New(Config{DataDir: filepath.Join(tempDir(t), "data")})
+	_, err := b.Create(t.Context(), marksOf("x"), backends.Spec{})
+	t.Logf("kind=%s available=%v reason=%s", backends.KindOf(err), b.Probe(t.Context()).Available, b.Probe(t.Context()).Reason)
+}
+
+func TestForbiddenNamespaces(t *testing.T) {
+	needBubblewrap(t)
+	child := rerun(t, uint32(os.Geteuid()), nil, "-test.run", "^TestProbeChild$", "-test.v")
+	forbid := []string{"bwrap", "--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns", "--dev-bind", "/", "/", "--"}
+	program, err := exec.LookPath("bwrap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Path, child.Args = program, append(forbid, child.Args...)
+	output, err := child.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "kind=unauthorized available=false reason=This machine does not let") {
+		t.Errorf("%v: %s", err, output)
+	}
+	if os.Geteuid() != 0 {
+		return
+	}
+	// Root of a user namespace that has no other users.
+	child = rerun(t, 0, nil, "-test.run", "^TestProbeChild$", "-test.v")
+	child.Path, child.Args = program, append([]string{"bwrap", "--unshare-user", "--dev-bind", "/", "/", "--"}, child.Args...)
+	output, err = child.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "kind=unauthorized available=false reason=This process is root of a user namespace") {
+		t.Errorf("%v: %s", err, output)
+	}
 }

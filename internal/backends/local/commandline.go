@@ -36,7 +36,6 @@ type commandLine struct {
 	outer   []string
 	sources map[string]string
 	files   []*os.File // become descriptors 3, 4, …
-	blocked *os.File   // the command starts when something is written here
 }
 
 func (c *commandLine) add(arguments ...string) { c.inner = append(c.inner, arguments...) }

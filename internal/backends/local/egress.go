@@ -96,9 +96,15 @@ func (e *egress) connect(ctx context.Context, b *Backend, op operation, pid int,
 		return nil, errors.Join(err, readyWriter.Close())
 	}
 	stderr := &boundedBuffer{limit: backends.DefaultOutputLimit}
-	command := exec.CommandContext(ctx, e.path, "--configure", "--mtu=65520", "--disable-host-loopback",
-		"--enable-sandbox", "--enable-seccomp", "--cidr="+egressNetwork, "--exit-fd=3", "--ready-fd=4",
-		"--userns-path=/proc/self/fd/5", "--netns-type=path", "/proc/self/fd/6", "tap0")
+	arguments := []string{
+		"--configure", "--mtu=65520", "--disable-host-loopback", "--enable-seccomp", "--cidr=" + egressNetwork,
+		"--exit-fd=3", "--ready-fd=4", "--userns-path=/proc/self/fd/5", "--netns-type=path",
+	}
+	if line.asRoot && !e.tunOpen { // an ordinary user's slirp4netns cannot: the namespace has no root
+		arguments = append(arguments, "--enable-sandbox")
+	}
+	arguments = append(arguments, "/proc/self/fd/6", "tap0")
+	command := exec.CommandContext(ctx, e.path, arguments...)
 	command.Env = []string{}
 	command.Dir = "/"
 	command.Stderr = stderr

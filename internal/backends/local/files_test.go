@@ -24,7 +24,7 @@ func TestFiles(t *testing.T) {
 	if got := readFile(t, b, "files", "/workspace/a/b/c.txt"); got != "contentmore\n" {
 		t.Errorf("outside: %q", got)
 	}
-	shell(t, b, "files", "ln -s c.txt a/b/link; ln -s /workspace/a absolute; ln -s ../../a/b a/b/up; mkfifo pipe; mkdir -p d/e; ln -s loop loop")
+	shell(t, b, "files", "ln -s c.txt a/b/link; ln -s /workspace/a absolute; ln -s ../../a/b a/b/up; mkfifo pipe; mkdir -p d/e; ln -s ./ring ring")
 	info, err := b.StatFile(t.Context(), "files", "/workspace/a/b/link")
 	if err != nil || info.LinkTarget != "c.txt" || info.Path != "/workspace/a/b/link" {
 		t.Errorf("%+v, %v", info, err)
@@ -54,7 +54,7 @@ func TestFiles(t *testing.T) {
 		"list file":        {func() error { _, err := b.ListFiles(t.Context(), "files", "/workspace/a/b/c.txt"); return err }, backends.Invalid},
 		"absent":           {func() error { _, err := b.StatFile(t.Context(), "files", "/workspace/x/y"); return err }, backends.FileNotFound},
 		"below a file":     {func() error { _, err := b.StatFile(t.Context(), "files", "/workspace/a/b/c.txt/d"); return err }, backends.Invalid},
-		"loop":             {func() error { _, _, err := b.OpenFile(t.Context(), "files", "/workspace/loop"); return err }, backends.PathEscapes},
+		"loop":             {func() error { _, _, err := b.OpenFile(t.Context(), "files", "/workspace/ring"); return err }, backends.PathEscapes},
 		"outside":          {func() error { _, err := b.StatFile(t.Context(), "files", "/etc/passwd"); return err }, backends.Unsupported},
 		"not clean":        {func() error { _, err := b.StatFile(t.Context(), "files", "/workspace/../etc"); return err }, backends.PathEscapes},
 		"not clean inside": {func() error { _, err := b.StatFile(t.Context(), "files", "/workspace//d"); return err }, backends.Invalid},
@@ -118,9 +118,15 @@ func TestMounts(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(fixed, "file"), []byte("fixed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(fixed, "single"), []byte("single"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	create(t, b, "mounts", backends.Spec{Mounts: []backends.Mount{
-		{Source: shared, Target: "/workspace"}, {Source: fixed, Target: "/workspace/lib/fixed", ReadOnly: true}, {Source: fixed, Target: "/data", ReadOnly: true},
+		{Source: shared, Target: "/workspace"},
+		{Source: fixed, Target: "/workspace/lib/fixed", ReadOnly: true},
+		{Source: fixed, Target: "/data", ReadOnly: true},
 		{Source: filepath.Join(fixed, "file"), Target: "/etc/one"},
+		{Source: filepath.Join(fixed, "single"), Target: "/workspace/single"},
 	}})
 	if got := shell(t, b, "mounts", "cat /data/file lib/fixed/file /etc/one; echo made > made; touch /data/x lib/fixed/x 2>/dev/null || echo refused"); got != "fixedfixedfixedrefused" {
 		t.Errorf("inside: %q", got)
@@ -138,6 +144,16 @@ func TestMounts(t *testing.T) {
 		t.Errorf("through the mount: %q", got)
 	}
 	wantKind(t, b.WriteFile(t.Context(), "mounts", "/workspace/lib/fixed/file", nil, 0o644), backends.Invalid)
+	if got := readFile(t, b, "mounts", "/workspace/single"); got != "single" {
+		t.Errorf("a mounted file: %q", got)
+	}
+	if err := b.WriteFile(t.Context(), "mounts", "/workspace/single", []byte("changed"), 0o644); err != nil {
+		t.Error(err)
+	}
+	if got := shell(t, b, "mounts", "cat single"); got != "changed" {
+		t.Errorf("a mounted file: %q", got)
+	}
+	wantKind(t, b.RemoveFile(t.Context(), "mounts", "/workspace/single"), backends.Invalid)
 	shell(t, b, "mounts", "ln -s /workspace/lib/fixed/file into; ln -s "+fixed+" out")
 	if got := readFile(t, b, "mounts", "/workspace/into"); got != "fixed" {
 		t.Errorf("over a link into the mount: %q", got)

@@ -195,6 +195,9 @@ func (b *Backend) RemoveFile(ctx context.Context, name, file string) error {
 		if info.IsDir() {
 			return op.fail(backends.Invalid, "It is a directory.")
 		}
+		if where.mount {
+			return op.fail(backends.Invalid, "It is a file mounted from the host.")
+		}
 		err = b.do(ctx, "remove in sandbox", path.Join(stored.Marks.Name, where.path), func() error {
 			return where.root.Remove(where.name)
 		})

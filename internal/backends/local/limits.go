@@ -39,7 +39,7 @@ func (c *commandLine) limits() ([]string, error) {
 	if err := unix.Sysinfo(&machine); err != nil {
 		return nil, fmt.Errorf("sysinfo: %w", err)
 	}
-	memory := min(uint64(machine.Totalram)*uint64(machine.Unit)/4*3, largestProcess)
+	memory := min(uint64(machine.Totalram)*uint64(machine.Unit)/4*3, largestProcess) //nolint:unconvert // it has 32 bits on some machines
 	return []string{
 		"--nproc=" + strconv.Itoa(processes),
 		"--data=" + strconv.FormatUint(memory, 10),

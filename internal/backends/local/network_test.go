@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func serve(t *testing.T, address string) (port int) {
 func fetchAll(t *testing.T, b *Backend, name string, port int, hosts ...string) (reached []string) {
 	t.Helper()
 	for _, host := range hosts {
-		result := run(t, b, name, "curl", "-s", "--noproxy", "*", "--max-time", "1", fmt.Sprintf("http://%s:%d/", host, port))
+		result := run(t, b, name, "curl", "-s", "--noproxy", "*", "--max-time", "1", "http://"+net.JoinHostPort(host, strconv.Itoa(port))+"/")
 		if strings.Contains(string(result.Stdout), "canary") {
 			reached = append(reached, host)
 		}
@@ -80,7 +81,7 @@ func TestAllowAllClosesTheHostAndLinkLocal(t *testing.T) {
 	answerOnMetadata(t)
 	port := serve(t, "0.0.0.0:0")
 	create(t, b, "egress", backends.Spec{Network: backends.Network{Mode: backends.NetworkAllowAll}})
-	closed := []string{"127.0.0.1", "127.0.0.53", "localhost", "0.0.0.0", "10.0.2.2", "10.0.2.3", "169.254.0.1", "169.254.0.2", "169.254.0.3", "169.254.0.100", "169.254.255.255", metadata, "[::1]"}
+	closed := []string{"127.0.0.1", "127.0.0.53", "localhost", "0.0.0.0", "10.0.2.2", "10.0.2.3", "169.254.0.1", "169.254.0.2", "169.254.0.3", "169.254.0.100", "169.254.255.255", metadata, "::1"}
 	if reached := fetchAll(t, b, "egress", port, closed...); len(reached) > 0 {
 		t.Errorf("reached the host over %v", reached)
 	}
@@ -116,7 +117,7 @@ func TestDenyAllReachesNothing(t *testing.T) {
 	testkit.Need(t, "curl", err == nil, "apt-get install curl")
 	port := serve(t, "0.0.0.0:0")
 	create(t, b, "deny", backends.Spec{})
-	hosts := []string{"127.0.0.1", "10.0.2.2", metadata, "[::1]"}
+	hosts := []string{"127.0.0.1", "10.0.2.2", metadata, "::1"}
 	if own := ownAddress(t); own != "" {
 		hosts = append(hosts, own)
 	}

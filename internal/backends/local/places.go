@@ -21,6 +21,7 @@ type place struct {
 	name     string // relative to root, "." for root itself
 	path     string // inside the sandbox, with links followed
 	readOnly bool
+	mount    bool // the path is a mounted file itself
 }
 
 // maximumLinks is how many links a path may go through, as in the kernel.
@@ -54,11 +55,12 @@ func (b *Backend) locate(op operation, stored record, path string, followLast bo
 // walk goes along path from the mount it is on. It stops at the first link and returns where
 // that leads, as a path inside the sandbox.
 func (b *Backend) walk(op operation, stored record, path string, followLast bool) (found place, next string, err error) {
-	base, directory, readOnly, err := b.mountOf(op, stored, path)
+	on, err := b.mountOf(op, stored, path)
 	if err != nil {
 		return place{}, "", err
 	}
-	root, err := os.OpenRoot(directory)
+	base := on.base
+	root, err := os.OpenRoot(on.directory)
 	if err != nil {
 		return place{}, "", op.wrap(err, "The folder that holds the file cannot be opened.")
 	}
@@ -67,9 +69,15 @@ func (b *Backend) walk(op operation, stored record, path string, followLast bool
 			err = errors.Join(err, root.Close())
 		}
 	}()
-	found = place{root: root, name: ".", path: path, readOnly: readOnly}
+	found = place{root: root, name: ".", path: path, readOnly: on.readOnly}
+	if path == base && on.file != "" {
+		found.name, found.mount = on.file, true
+	}
 	if path == base {
 		return found, "", nil
+	}
+	if on.file != "" {
+		return place{}, "", op.fail(backends.Invalid, "A part of the path is a file and not a directory.")
 	}
 	elements := strings.Split(strings.TrimPrefix(path, base+"/"), "/")
 	found.name = filepath.Join(elements...)
@@ -99,30 +107,38 @@ func (b *Backend) walk(op operation, stored record, path string, followLast bool
 	return found, "", nil
 }
 
-// mountOf returns the innermost mount that path is on: its path inside and its directory on the
-// host.
-func (b *Backend) mountOf(op operation, stored record, path string) (base, directory string, readOnly bool, err error) {
-	base, directory = workspacePath, filepath.Join(b.sandboxDir(stored.Marks.Name), workspaceDir)
+// mounted is a directory of the host, or one file in it, that a sandbox sees at base.
+type mounted struct {
+	base      string
+	directory string
+	file      string // empty when it is the directory
+	readOnly  bool
+}
+
+// mountOf returns the innermost mount that path is on.
+func (b *Backend) mountOf(op operation, stored record, path string) (mounted, error) {
+	on := mounted{base: workspacePath, directory: filepath.Join(b.sandboxDir(stored.Marks.Name), workspaceDir)}
 	for _, mount := range sortedMounts(stored.Spec.Mounts) {
 		if !within(mount.Target, workspacePath) || !within(path, mount.Target) {
 			continue
 		}
 		if err := b.checkMount(op, mount); err != nil {
-			return "", "", false, err
+			return mounted{}, err
 		}
-		base, directory, readOnly = mount.Target, mount.Source, mount.ReadOnly
+		source, err := filepath.EvalSymlinks(mount.Source)
+		if err != nil {
+			return mounted{}, op.on("mounts").wrap(err, "The source of a mount cannot be looked at.")
+		}
+		info, err := os.Lstat(source)
+		if err != nil {
+			return mounted{}, op.on("mounts").wrap(err, "The source of a mount cannot be looked at.")
+		}
+		on = mounted{base: mount.Target, directory: source, readOnly: mount.ReadOnly}
+		if !info.IsDir() {
+			on.directory, on.file = filepath.Dir(source), filepath.Base(source)
+		}
 	}
-	if base == workspacePath {
-		return base, directory, readOnly, nil
-	}
-	info, err := os.Stat(directory)
-	if err != nil {
-		return "", "", false, op.wrap(err, "The source of a mount cannot be looked at.")
-	}
-	if !info.IsDir() {
-		return "", "", false, op.fail(backends.Unsupported, "The path is a file mounted from the host.")
-	}
-	return base, directory, readOnly, nil
+	return on, nil
 }
 
 // fileError types what [os.Root] says about a file of a sandbox.

@@ -95,7 +95,8 @@ func (b *Backend) load(op operation, name string) (record, error) {
 	stored, err := readRecord(filepath.Join(folder, recordFile))
 	if err != nil {
 		failure := op.wrap(err, "The sandbox's folder is there, but its record cannot be read.")
-		if typed, ok := failure.(*backends.Error); ok {
+		var typed *backends.Error
+		if errors.As(failure, &typed) {
 			typed.Remedy = "Restore " + filepath.Join(folder, recordFile) + ", or remove the folder if its data is not needed."
 		}
 		return record{}, failure

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
@@ -182,7 +184,7 @@ func processIdentity(pid int) (string, error) {
 		return "", err
 	}
 	// The program's name, in brackets, may hold spaces. The start time is field 22.
-	fields := strings.Fields(string(status[strings.LastIndexByte(string(status), ')')+1:]))
+	fields := strings.Fields(string(status[bytes.LastIndexByte(status, ')')+1:]))
 	if len(fields) < 20 {
 		return "", fmt.Errorf("/proc/%d/stat has an unknown form", pid)
 	}

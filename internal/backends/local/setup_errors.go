@@ -49,6 +49,9 @@ func setupFailure(op operation, stderr []byte, ended error) error {
 		failure = op.fail(backends.Unauthorized, "This machine does not let an ordinary user make namespaces.")
 		failure.Remedy = "Allow it: `sysctl -w kernel.unprivileged_userns_clone=1` on older Debian, `sysctl -w user.max_user_namespaces=15000` where it is 0, " +
 			"an AppArmor profile for bwrap (package apparmor-profiles) on Ubuntu from 24.04. In a container, run it with fewer restrictions."
+	case contains("setresuid failed", "setresgid failed", "setgroups failed"):
+		failure = op.fail(backends.Unauthorized, "This process is root of a user namespace that has no uids for sandboxes.")
+		failure.Remedy = "Run as an ordinary user, or map the uids from 2000000000 to 2100000000 into the namespace."
 	case contains("Can't mount proc", "mount proc"):
 		failure = op.fail(backends.Unauthorized, "The kernel does not let an ordinary user mount /proc, as in a container that hides parts of it.")
 		failure.Remedy = "Run the container with `--security-opt systempaths=unconfined`, or run outside of it."

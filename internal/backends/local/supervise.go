@@ -28,7 +28,7 @@ func startGuard() (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := exec.Command("/bin/sh", "-c", guardScript)
+	command := exec.Command("/bin/sh", "-c", guardScript) //nolint:noctx // it must outlive the context to end the group
 	command.Stdin = wait
 	command.Env = []string{}
 	command.Dir = "/"

@@ -34,14 +34,14 @@ func (c *commandLine) hostSystem() error {
 		c.bind(links[i], links[i+1], links[i+2])
 	}
 	for _, path := range publicEtc {
-		real, err := filepath.EvalSymlinks(path)
+		target, err := filepath.EvalSymlinks(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		c.bind("--ro-bind", real, path)
+		c.bind("--ro-bind", target, path)
 	}
 	c.add("--symlink", "../usr/lib/os-release", "/etc/os-release")
 	if target, err := filepath.EvalSymlinks("/etc/localtime"); err == nil && strings.HasPrefix(target, "/usr/share/zoneinfo/") {
@@ -57,7 +57,7 @@ func (c *commandLine) ownEtc(name, mode string) error {
 		return err
 	}
 	for path, content := range map[string]string{
-		"/etc/passwd":        "root:x:0:0:root:/root:/usr/sbin/nologin\n" + agentPasswd + "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+		"/etc/passwd":        "root:x:0:0:root:/:/usr/sbin/nologin\n" + agentPasswd + "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
 		"/etc/group":         "root:x:0:\n" + agentGroup + "nogroup:x:65534:\n",
 		"/etc/hosts":         hostsFor(name),
 		"/etc/hostname":      name + "\n",

@@ -97,7 +97,7 @@ func (b *Backend) chownTree(ctx context.Context, path string, uid int) error {
 			if err != nil {
 				return err
 			}
-			return os.Lchown(entry, uid, uid)
+			return os.Lchown(entry, uid, uid) //nolint:gosec // nothing runs in the tree yet
 		})
 	})
 }

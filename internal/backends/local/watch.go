@@ -54,7 +54,7 @@ func (w *watch) follow(ctx context.Context, b *Backend, op operation, line *comm
 		Process int `json:"child-pid"`
 	}
 	if decoder.Decode(&first) != nil || first.Process == 0 {
-		return nil // bubblewrap failed early; its own message tells more than this error
+		return nil //nolint:nilerr // bubblewrap failed early; its own message tells more than this error
 	}
 	process, err := unix.PidfdOpen(first.Process, 0)
 	if err != nil && !errors.Is(err, unix.ESRCH) {
