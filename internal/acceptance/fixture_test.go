@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -261,4 +262,18 @@ func (f *fixture) loseStore() {
 			f.t.Fatal(err)
 		}
 	}
+}
+
+// busybox is the path of a static busybox.
+func busybox(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("busybox")
+	testkit.Need(t, "busybox", err == nil, "apt-get install busybox-static")
+	return path
+}
+
+// sum is the SHA-256 of a text in hex.
+func sum(text string) string {
+	digest := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(digest[:])
 }

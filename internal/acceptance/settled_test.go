@@ -29,7 +29,7 @@ func (f *fixture) rich(mount string) string {
 		fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt/b", read_only = true }, { source = %q, target = "/mnt/a" }]`, mount, mount),
 		`network = { mode = "deny-all" }`,
 		`desired_state = "running"`, `labels = { team = "a", empty = "" }`,
-		`setup = [{ command = ["sh", "-c", "test \"$STEP\" = one"], environment = { STEP = "one" }, working_directory = "/", timeout = "30s" }, { command = ["true"] }]`,
+		`setup = [{ command = ["sh", "-c", "test \"$STEP\" = one"], environment = { STEP = "one" }, working_directory = "/", timeout = "30s" }, { command = ["sh", "-c", ":"] }]`,
 		`require_capabilities = ["mounts", "persistent"]`,
 		`timeouts = { create = "3m", read = "60s", update = "3m", delete = "3m" }`,
 	}

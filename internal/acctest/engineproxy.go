@@ -1,7 +1,10 @@
 package acctest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -10,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +25,7 @@ type EngineProxy struct {
 	Socket string
 	mu     sync.Mutex
 	calls  []string
+	id     string
 }
 
 var apiVersion = regexp.MustCompile(`^/v[0-9.]+/`)
@@ -44,6 +49,7 @@ func NewEngineProxy(t testing.TB, engine *Engine) *EngineProxy {
 		return dialer.DialContext(ctx, "unix", engine.Socket)
 	}}
 	forward.FlushInterval = -1 // streams are passed on as they come
+	forward.ModifyResponse = proxy.pretend
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		proxy.record(r)
 		forward.ServeHTTP(w, r)
@@ -78,6 +84,36 @@ func (p *EngineProxy) Writes() []string {
 		method, _, _ := strings.Cut(call, " ")
 		return method == http.MethodGet || method == http.MethodHead
 	})
+}
+
+// PretendID makes the engine tell another id of itself from now on.
+func (p *EngineProxy) PretendID(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.id = id
+}
+
+func (p *EngineProxy) pretend(response *http.Response) error {
+	p.mu.Lock()
+	id := p.id
+	p.mu.Unlock()
+	if id == "" || !strings.HasSuffix(response.Request.URL.Path, "/info") {
+		return nil
+	}
+	var info map[string]any
+	err := json.NewDecoder(response.Body).Decode(&info)
+	if err != nil {
+		return err
+	}
+	info["ID"] = id
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(raw))
+	response.ContentLength = int64(len(raw))
+	response.Header.Set("Content-Length", strconv.Itoa(len(raw)))
+	return nil
 }
 
 // Forget drops what was recorded.
