@@ -95,7 +95,10 @@ func TestAccInsideLocal(t *testing.T) {
 	t.Parallel()
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := acctest.NewWorkspace(t, cli, "")
-		p := place{w, "  backend = \"local\"\n", func(t *testing.T, work func()) { untouched(t, w, work) }}
+		p := place{w, "  backend = \"local\"\n", func(t *testing.T, work func()) {
+			t.Helper()
+			untouched(t, w, work)
+		}}
 		record := testInside(t, p)
 		testRefusals(t, w, record)
 		testGone(t, w, record)
@@ -113,6 +116,7 @@ func TestAccInsideDocker(t *testing.T) {
 		w.Provider(fmt.Sprintf("  docker = { host = %q }\n", proxy.Host()))
 		settings := fmt.Sprintf("  backend = \"docker\"\n  source = { image = %q }\n", image)
 		record := testInside(t, place{w, settings, func(t *testing.T, work func()) {
+			t.Helper()
 			proxy.Forget()
 			untouched(t, w, work)
 			if writes := proxy.Writes(); len(writes) > 0 {
