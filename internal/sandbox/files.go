@@ -68,15 +68,23 @@ func (m *Manager) readFile(ctx context.Context, observed backends.Observed, user
 		}
 	}
 	hash := sha256.New()
+	var size int64
 	if limit > 0 {
-		content, err = io.ReadAll(io.LimitReader(io.TeeReader(reader, hash), limit))
+		content, err = io.ReadAll(io.LimitReader(io.TeeReader(reader, hash), limit+1))
+		size = int64(len(content))
 	} else {
-		_, err = io.Copy(hash, reader)
+		size, err = io.Copy(hash, reader)
+	}
+	if err == nil && (limit > 0 && size > limit || size < info.Size) {
+		err = &backends.Error{
+			Kind: backends.Conflict, Backend: m.Backend.Name(), Operation: "read file", Object: userPath,
+			Detail: "It changed while it was read.", Remedy: "Run again when nothing writes it.",
+		}
 	}
 	if err != nil {
 		return FileState{}, nil, fmt.Errorf("read %s of %s: %w", resolved, ID(m.Backend.Name(), observed.Name), err)
 	}
-	return FileState{Path: resolved, SHA256: hex.EncodeToString(hash.Sum(nil)), Size: info.Size, Mode: info.Mode.Perm()}, content, nil
+	return FileState{Path: resolved, SHA256: hex.EncodeToString(hash.Sum(nil)), Size: size, Mode: info.Mode.Perm()}, content, nil
 }
 
 // WriteFile replaces a file in one step.
