@@ -44,7 +44,7 @@ func (b *Backend) execBare(ctx context.Context, op operation, stored record, com
 		process.Env = append(process.Env, name+"="+value)
 	}
 	stdout, stderr := &boundedBuffer{limit: options.limit}, &boundedBuffer{limit: options.limit}
-	ended, err := b.supervise(ctx, process, options, stdout, stderr, func() error { return nil })
+	ended, err := b.supervise(ctx, process, options, stdout, stderr, hooks{})
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return backends.ExecResult{ExitCode: statusNotFound, Stderr: []byte(command.Argv[0] + ": not found\n")}, nil
 	}

@@ -5,7 +5,6 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -43,7 +42,7 @@ func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, o
 	if err := keepDescriptors(); err != nil {
 		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
 	}
-	watch, err := newWatch(line, options.egress != nil)
+	watch, err := newWatch(line)
 	if err != nil {
 		return backends.ExecResult{}, op.wrap(err, "The command could not be prepared.")
 	}
@@ -61,8 +60,9 @@ func (b *Backend) launch(ctx context.Context, op operation, line *commandLine, o
 	command.Dir = "/"
 	command.ExtraFiles = line.files
 	stdout, stderr := &boundedBuffer{limit: options.limit}, &boundedBuffer{limit: options.limit}
-	ended, err := b.supervise(ctx, command, options, stdout, stderr, func() error {
-		return watch.follow(ctx, b, op, line, options.egress)
+	ended, err := b.supervise(ctx, command, options, stdout, stderr, hooks{
+		held: watch.release, kill: watch.kill,
+		started: func(group *guard) error { return watch.follow(ctx, b, op, line, group, options.egress) },
 	})
 	watch.stop()
 	if err != nil && len(stderr.bytes()) > 0 { // what bubblewrap says explains why talking to it failed
@@ -99,30 +99,6 @@ func timedOut(op operation, cause error) error {
 	failure := op.fail(backends.TimedOut, "The command did not end in time. All of its processes were ended.")
 	failure.Err = cause
 	return failure
-}
-
-// waitGone waits until the first process of the sandbox, and so all of them, are gone.
-func (w *watch) waitGone() error {
-	if w.process < 0 {
-		return nil
-	}
-	if err := unix.PidfdSendSignal(w.process, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, unix.EPERM) {
-		return fmt.Errorf("end the sandbox's processes: %w", err)
-	}
-	deadline := time.Now().Add(drainTime)
-	for {
-		poll := []unix.PollFd{{Fd: int32(w.process), Events: unix.POLLIN}}
-		ready, err := unix.Poll(poll, int(time.Until(deadline).Milliseconds()))
-		switch {
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
-		case ready == 0:
-			return errors.New("they do not end")
-		default:
-			return nil
-		}
-	}
 }
 
 // keepDescriptors keeps descriptors that this process inherited from its own parent from being
