@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/functions"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/file"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/functions"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/sandboxes"
 )
 
