@@ -76,21 +76,16 @@ func (b *Backend) create(ctx context.Context, e *engine, operation string, marks
 		marks: marks, spec: spec, image: root.image, below: root.below,
 		record: configuration{ResolvedImage: root.resolved, DefaultRuntime: info.DefaultRuntime, CreatedAt: time.Now().UTC()},
 	}
-	fresh := map[string]string{}
 	for _, wanted := range wantedVolumes(marks, spec, firstOf(spec.Source.Image, root.image)) {
-		isFresh, err := e.ensureVolume(ctx, operation, wanted, made)
-		if err != nil {
+		if err := e.ensureVolume(ctx, operation, wanted, made); err != nil {
 			return backends.Observed{}, err
-		}
-		if isFresh {
-			fresh[wanted.name] = wanted.target
 		}
 	}
 	id, err := e.make(ctx, operation, marks.Name, plan, made)
 	if err != nil {
 		return backends.Observed{}, err
 	}
-	if err := e.prepare(ctx, operation, id, plan, slices.Sorted(maps.Values(fresh))); err != nil {
+	if err := e.prepare(ctx, operation, id, plan, false); err != nil {
 		return backends.Observed{}, err
 	}
 	if err := e.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
@@ -120,19 +115,25 @@ func (e *engine) make(ctx context.Context, operation, name string, plan blueprin
 	return created.ID, nil
 }
 
-// prepare does what has to be done between making and starting a container: the directories in
-// which fresh volumes are mounted get the sandbox's user as owner, and the program that keeps the
-// time limit is looked for.
-func (e *engine) prepare(ctx context.Context, operation, id string, plan blueprint, targets []string) error {
+// prepare does what has to be done between making and starting a container: the programs of the
+// main process are looked for, and the directories in which volumes are mounted get the sandbox's
+// user as owner, where they are root's. With handOver the workspace gets it whoever had it: the
+// user changed, and has to be able to write there.
+func (e *engine) prepare(ctx context.Context, operation, id string, plan blueprint, handOver bool) error {
 	if err := e.needPrograms(ctx, operation, id, plan); err != nil {
 		return err
 	}
-	owner, err := e.userOf(ctx, id, firstOf(plan.spec.User, plan.below.User))
+	return e.own(ctx, operation, id, plan, handOver)
+}
+
+func (e *engine) own(ctx context.Context, operation, id string, plan blueprint, handOver bool) error {
+	to, err := e.userOf(ctx, id, firstOf(plan.spec.User, plan.below.User))
 	if err != nil {
 		return e.blame(operation, plan.marks.Name, err)
 	}
-	for _, target := range targets {
-		if err := e.giveDirectory(ctx, id, target, owner); err != nil {
+	for _, wanted := range wantedVolumes(plan.marks, plan.spec, "") {
+		force := handOver && wanted.target == workspacePath
+		if err := e.ensureOwned(ctx, id, wanted.target, to, force); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (b *Backend) StatFile(ctx context.Context, name, p string) (backends.FileIn
 	info := backends.FileInfo{Path: p, Size: stat.Size, Mode: stat.Mode, ModTime: stat.Mtime}
 	if isLink(stat) {
 		// The engine tells where the link ends; what is written in it stands in the archive.
-		header, err := f.header(ctx, real)
+		header, err := f.engine.header(ctx, f.container.ID, real)
 		if err != nil {
 			return backends.FileInfo{}, f.fail(p, err)
 		}
@@ -54,20 +54,6 @@ func sized(info backends.FileInfo) backends.FileInfo {
 		info.Size = int64(len(info.LinkTarget))
 	}
 	return info
-}
-
-// header reads the archive header of one file and no more.
-func (f *filesOf) header(ctx context.Context, real string) (*tar.Header, error) {
-	stream, _, err := f.engine.CopyFromContainer(ctx, f.container.ID, real)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	header, err := tar.NewReader(stream).Next()
-	if err != nil {
-		return nil, fmt.Errorf("read the archive of %s: %w", real, err)
-	}
-	return header, nil
 }
 
 // OpenFile reads a regular file. A link is followed as long as it stays in the workspace.
@@ -312,7 +298,7 @@ func (f *filesOf) mayRemoveIn(ctx context.Context, directory string) (string, er
 	if user, _, _ := strings.Cut(f.container.Config.User, ":"); user == "" || user == "0" || user == "root" {
 		return "0", nil
 	}
-	header, err := f.header(ctx, directory)
+	header, err := f.engine.header(ctx, f.container.ID, directory)
 	if err != nil {
 		return "", err
 	}

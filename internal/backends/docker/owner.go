@@ -135,24 +135,37 @@ func (e *engine) readSmall(ctx context.Context, id, file string) ([]byte, error)
 	return content, nil
 }
 
-// giveDirectory makes a directory belong to owner and leaves its mode, time and content alone.
-func (e *engine) giveDirectory(ctx context.Context, id, directory string, to owner) error {
-	if to == (owner{}) {
+// ensureOwned gives a directory to a user, and leaves its mode, time and content alone. Unless
+// force is set, one that is not root's any more stays as it is.
+func (e *engine) ensureOwned(ctx context.Context, id, directory string, to owner, force bool) error {
+	if to.uid == 0 && !force {
 		return nil
 	}
-	stat, err := e.ContainerStatPath(ctx, id, directory)
+	header, err := e.header(ctx, id, directory)
 	if err != nil {
 		return err
 	}
-	header := &tar.Header{
-		Typeflag: tar.TypeDir,
-		Name:     path.Base(directory) + "/",
-		Mode:     tarMode(stat.Mode),
-		ModTime:  stat.Mtime,
-		Uid:      to.uid,
-		Gid:      to.gid,
+	if header.Uid == to.uid && header.Gid == to.gid || header.Uid != 0 && !force {
+		return nil
 	}
-	return e.put(ctx, id, path.Dir(directory), []tarEntry{{header: header}})
+	given := &tar.Header{
+		Typeflag: tar.TypeDir, Name: path.Base(directory) + "/", Mode: header.Mode, ModTime: header.ModTime, Uid: to.uid, Gid: to.gid,
+	}
+	return e.put(ctx, id, path.Dir(directory), []tarEntry{{header: given}})
+}
+
+// header reads the archive header of one file and no more.
+func (e *engine) header(ctx context.Context, id, file string) (*tar.Header, error) {
+	stream, _, err := e.CopyFromContainer(ctx, id, file)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	header, err := tar.NewReader(stream).Next()
+	if err != nil {
+		return nil, fmt.Errorf("read the archive of %s: %w", file, err)
+	}
+	return header, nil
 }
 
 // tarEntry is one file of an archive that is sent to the engine.

@@ -55,22 +55,25 @@ func (b *Backend) reconfigure(ctx context.Context, e *engine, operation string, 
 		return backends.Observed{}, err
 	}
 	wanted.Source = seen.Spec.Source
+	if differs(*c, seen.Spec, wanted) || !limitsAreLive(*c, seen.Spec, wanted) {
+		return b.replace(ctx, e, operation, marks, *c, wanted)
+	}
 	if c.State.Status == container.StateCreated {
 		// A killed Create may not have come to this.
-		if err := e.ensureOwned(ctx, operation, *c, wanted); err != nil {
+		below, err := b.images.inherited(ctx, e, c.Image)
+		if err != nil {
+			return backends.Observed{}, err
+		}
+		if err := e.own(ctx, operation, c.ID, blueprint{marks: marks, spec: wanted, below: below}, false); err != nil {
 			return backends.Observed{}, err
 		}
 	}
-	switch {
-	case differs(*c, seen.Spec, wanted) || !limitsAreLive(*c, seen.Spec, wanted):
-		return b.replace(ctx, e, operation, marks, *c, wanted)
-	case seen.Spec.CPUs != wanted.CPUs || seen.Spec.MemoryMiB != wanted.MemoryMiB:
-		update := container.UpdateConfig{Resources: resources(wanted.CPUs, wanted.MemoryMiB, nil)}
-		if _, err := e.ContainerUpdate(ctx, c.ID, update); err != nil {
-			return backends.Observed{}, e.blame(operation, marks.Name, err)
-		}
-	default:
+	if seen.Spec.CPUs == wanted.CPUs && seen.Spec.MemoryMiB == wanted.MemoryMiB {
 		return seen, nil
+	}
+	update := container.UpdateConfig{Resources: resources(wanted.CPUs, wanted.MemoryMiB, nil)}
+	if _, err := e.ContainerUpdate(ctx, c.ID, update); err != nil {
+		return backends.Observed{}, e.blame(operation, marks.Name, err)
 	}
 	if c, err = e.byName(ctx, marks.Name); err != nil {
 		return backends.Observed{}, err

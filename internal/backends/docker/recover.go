@@ -45,7 +45,7 @@ func (b *Backend) remake(ctx context.Context, e *engine, operation string, marks
 		record: configuration{ResolvedImage: base.resolved, DefaultRuntime: info.DefaultRuntime, CreatedAt: parseTime(workspace.CreatedAt)},
 	}
 	for _, wanted := range wantedVolumes(marks, spec, firstOf(spec.Source.Image, base.image)) {
-		if _, err := e.ensureVolume(ctx, operation, wanted, made); err != nil {
+		if err := e.ensureVolume(ctx, operation, wanted, made); err != nil {
 			return backends.Observed{}, err
 		}
 	}
@@ -53,20 +53,14 @@ func (b *Backend) remake(ctx context.Context, e *engine, operation string, marks
 	if err != nil {
 		return backends.Observed{}, err
 	}
-	if err := e.prepare(ctx, operation, id, plan, nil); err != nil {
-		return backends.Observed{}, err
-	}
-	c, err := e.ContainerInspect(ctx, id)
-	if err != nil {
-		return backends.Observed{}, err
-	}
-	if err := e.ensureOwned(ctx, operation, c, spec); err != nil {
+	if err := e.prepare(ctx, operation, id, plan, false); err != nil {
 		return backends.Observed{}, err
 	}
 	if err := e.ContainerStart(ctx, id, container.StartOptions{}); err != nil {
 		return backends.Observed{}, e.blame(operation, marks.Name, err, secretsOf(spec)...)
 	}
-	if c, err = e.ContainerInspect(ctx, id); err != nil {
+	c, err := e.ContainerInspect(ctx, id)
+	if err != nil {
 		return backends.Observed{}, err
 	}
 	return b.observe(ctx, e, operation, c)

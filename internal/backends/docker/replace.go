@@ -2,8 +2,6 @@ package docker
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
@@ -72,24 +70,15 @@ func (b *Backend) replacement(ctx context.Context, e *engine, operation string, 
 		marks: marks, spec: wanted, image: imageID, below: below, record: configurationOf(c.Config.Labels),
 		resume: wasRunning, keep: volumesOf(c), extra: imageVolumes(c, used),
 	}
-	targets := []string{}
 	for _, volume := range wantedVolumes(marks, wanted, firstOf(wanted.Source.Image, imageID)) {
-		isFresh, err := e.ensureVolume(ctx, operation, volume, made)
-		if err != nil {
+		if err := e.ensureVolume(ctx, operation, volume, made); err != nil {
 			return "", "", err
 		}
-		if isFresh {
-			targets = append(targets, volume.target)
-		}
-	}
-	if wanted.User != configurationOf(c.Config.Labels).Spec.User && hasWorkspaceVolume(wanted) {
-		// The new user must be able to write there. Only the directory itself changes hands.
-		targets = append(targets, workspacePath)
 	}
 	if id, err = e.make(ctx, operation, marks.Name+suffixNext, plan, made); err != nil {
 		return "", "", err
 	}
-	if err := e.prepare(ctx, operation, id, plan, slices.Compact(slices.Sorted(slices.Values(targets)))); err != nil {
+	if err := e.prepare(ctx, operation, id, plan, wanted.User != configurationOf(c.Config.Labels).Spec.User); err != nil {
 		return "", "", err
 	}
 	if wasRunning {
@@ -113,36 +102,4 @@ func volumesOf(c container.InspectResponse) map[string]bool {
 		}
 	}
 	return names
-}
-
-// ensureOwned gives the directories of volumes to the sandbox's user where they are still root's.
-func (e *engine) ensureOwned(ctx context.Context, operation string, c container.InspectResponse, spec backends.Spec) error {
-	to, err := e.userOf(ctx, c.ID, c.Config.User)
-	if err != nil {
-		return e.blame(operation, spec.User, err)
-	}
-	if to.uid == 0 {
-		return nil
-	}
-	targets := map[string]bool{}
-	for _, v := range spec.Volumes {
-		targets[v.Target] = true
-	}
-	if hasWorkspaceVolume(spec) {
-		targets[workspacePath] = true
-	}
-	f := &filesOf{engine: e, container: &c, operation: operation}
-	for _, target := range slices.Sorted(maps.Keys(targets)) {
-		header, err := f.header(ctx, target)
-		if err != nil {
-			return err
-		}
-		if header.Uid != 0 {
-			continue
-		}
-		if err := e.giveDirectory(ctx, c.ID, target, to); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -19,48 +19,49 @@ type wantedVolume struct {
 	labels map[string]string
 }
 
-// wantedVolumes are the named volumes and the workspace. image is what the sandbox is made from.
+// wantedVolumes are the workspace and the named volumes. The workspace is first, so that a sandbox
+// that is half made is seen. image is what the sandbox is made from.
 func wantedVolumes(marks backends.Marks, spec backends.Spec, image string) []wantedVolume {
 	var wanted []wantedVolume
-	for short, v := range spec.Volumes {
-		labels := markLabels(marks, roleVolume)
-		labels[labelVolume] = short
-		wanted = append(wanted, wantedVolume{namedVolume(marks.Name, short), v.Target, labels})
-	}
 	if hasWorkspaceVolume(spec) {
 		labels := markLabels(marks, roleWorkspace)
 		labels[labelImage] = image
 		wanted = append(wanted, wantedVolume{workspaceVolume(marks.Name), workspacePath, labels})
 	}
+	for short, v := range spec.Volumes {
+		labels := markLabels(marks, roleVolume)
+		labels[labelVolume] = short
+		wanted = append(wanted, wantedVolume{namedVolume(marks.Name, short), v.Target, labels})
+	}
 	return wanted
 }
 
-// ensureVolume makes a volume and tells whether this call did. One of that name that belongs to
-// the same sandbox is used as it is: retained data is attached again. Any other is refused.
-func (e *engine) ensureVolume(ctx context.Context, operation string, wanted wantedVolume, made *undo) (fresh bool, err error) {
+// ensureVolume makes a volume and notes it in made. One of that name that belongs to the same
+// sandbox is used as it is: retained data is attached again. Any other is refused.
+func (e *engine) ensureVolume(ctx context.Context, operation string, wanted wantedVolume, made *undo) error {
 	attempt, err := randomHex(8)
 	if err != nil {
-		return false, err
+		return err
 	}
 	labels := maps.Clone(wanted.labels)
 	labels[labelAttempt] = attempt
 	// The engine answers with the existing volume when there is one, so the labels tell.
 	v, err := e.VolumeCreate(ctx, volume.CreateOptions{Name: wanted.name, Labels: labels})
 	if err != nil {
-		return false, e.fail(operation, wanted.name, err)
+		return e.fail(operation, wanted.name, err)
 	}
 	if v.Labels[labelAttempt] == attempt {
 		made.add("volume "+wanted.name, func(ctx context.Context) error { return e.removeVolume(ctx, wanted.name) })
-		return true, nil
+		return nil
 	}
 	if v.Labels[labelOwner] != labels[labelOwner] || v.Labels[labelName] != labels[labelName] {
-		return false, &backends.Error{
+		return &backends.Error{
 			Kind: backends.AlreadyExists, Backend: backendName, Operation: operation, Object: wanted.name,
 			Detail: "A volume of this name exists and belongs to something else. It was not touched.",
 			Remedy: "Choose another name, or remove that volume if nobody needs it.",
 		}
 	}
-	return false, nil
+	return nil
 }
 
 func (e *engine) removeVolume(ctx context.Context, name string) error {
