@@ -28,15 +28,16 @@ const (
 // named volumes. What was never committed is removed under either. A state whose attachment is
 // not the record's only forgets.
 func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, attachment Attachment, purge bool) (outcome Outcome, err error) {
+	// Before the lock, which is a file in the store's directory: that may be somebody else's.
+	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
+		return "", err
+	}
 	unlock, err := m.lock(ctx, name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
-		return "", err
-	}
 	record, err := m.recordByID(ctx, attachment.Record)
 	if err != nil {
 		return "", err

@@ -13,6 +13,10 @@ import (
 // Update brings an attached sandbox to the request, finishes what a killed update began and
 // recovers lost compute on the data that is left.
 func (m *Manager) Update(ctx context.Context, attachment Attachment, request Request) (result Result, err error) {
+	// Before the lock, which is a file in the store's directory: that may be somebody else's.
+	if err := m.checkBinding(ctx, request.Name, attachment.Binding); err != nil {
+		return Result{}, err
+	}
 	unlock, err := m.lock(ctx, request.Name)
 	if err != nil {
 		return Result{}, err
@@ -62,9 +66,6 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 // attached returns record and object after it made sure that this state may change them.
 func (m *Manager) attached(ctx context.Context, attachment Attachment, request Request) (*store.Record, *backends.Observed, error) {
 	id := ID(m.Backend.Name(), request.Name)
-	if err := m.checkBinding(ctx, request.Name, attachment.Binding); err != nil {
-		return nil, nil, err
-	}
 	record, err := m.recordByID(ctx, attachment.Record)
 	if err != nil {
 		return nil, nil, err
