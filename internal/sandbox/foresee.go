@@ -44,3 +44,27 @@ func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, 
 	}
 	return seen, nil
 }
+
+// StoredName returns the name that a workspace of a generation has already, "" when it has none.
+// Like [Manager.Foresee] it reads the store alone.
+func (m *Manager) StoredName(ctx context.Context, workspaceID string, generation int64) (string, error) {
+	owner, err := m.owner(ctx)
+	if err != nil || owner == "" {
+		return "", err
+	}
+	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, WorkspaceID: NormalizeWorkspaceID(workspaceID)})
+	if err != nil {
+		return "", err
+	}
+	name := ""
+	for _, record := range records {
+		if record.Generation != generation || !record.Committed {
+			continue
+		}
+		if name != "" && name != record.Name {
+			return "", nil // one in each of several places: none of them is the name here
+		}
+		name = record.Name
+	}
+	return name, nil
+}

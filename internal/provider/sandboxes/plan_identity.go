@@ -77,8 +77,8 @@ func (p *planner) derivedName() types.String {
 	if p.state != nil && trimmed(workspace) == trimmed(p.persistState.WorkspaceID) && generation.ValueInt64() == p.persistState.Generation.ValueInt64() {
 		return p.state.Name
 	}
-	if p.leg != nil && p.leg.WorkspaceID == trimmed(workspace) && p.leg.Generation == generation.ValueInt64() {
-		return types.StringValue(p.leg.Name)
+	if name := p.storedName(trimmed(workspace), generation.ValueInt64()); name != "" {
+		return types.StringValue(name)
 	}
 	if p.client.NamePrefix.IsUnknown() || p.client.Namespace.IsUnknown() {
 		return types.StringUnknown()
@@ -89,6 +89,27 @@ func (p *planner) derivedName() types.String {
 		return types.StringUnknown()
 	}
 	return types.StringValue(name)
+}
+
+// storedName is the name that the workspace has already, as far as it will keep it: one that this
+// very plan purges is free to change. The apply plans a replacement's create once more, without what
+// the first leg left, so the store has to lead to the same name.
+func (p *planner) storedName(workspace string, generation int64) string {
+	if p.leg != nil && p.leg.WorkspaceID == workspace && p.leg.Generation == generation {
+		if p.leg.Purge {
+			return ""
+		}
+		return p.leg.Name
+	}
+	manager, err := p.client.Manager(p.plan.Backend.ValueString())
+	if err != nil {
+		return "" // not known yet
+	}
+	name, err := manager.StoredName(p.ctx, workspace, generation)
+	if err != nil {
+		return "" // a store that cannot be read is reported by the apply, which needs it
+	}
+	return name
 }
 
 func trimmed(workspace types.String) string {

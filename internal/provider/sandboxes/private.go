@@ -32,6 +32,7 @@ type prior struct {
 	Name        string `json:"name"`
 	WorkspaceID string `json:"workspace_id"`
 	Generation  int64  `json:"generation"`
+	Purge       bool   `json:"purge,omitempty"`
 }
 
 type privateReader interface {
