@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,8 @@ func TestAccPrecedence(t *testing.T) {
 		environment := map[string]string{
 			"SANDLOT_OWNER": "env-owner", "SANDLOT_NAMESPACE": "envspace", "SANDLOT_NAME_PREFIX": "envfix", "SANDLOT_DATA_DIR": filepath.Join(base, "env"),
 		}
+		some := maps.Clone(environment)
+		some["SANDLOT_DATA_DIR"] = filepath.Join(base, "some")
 		for _, level := range []struct {
 			name, provider, dataDir, id, owner, onDestroy string
 			env                                           map[string]string
@@ -34,7 +37,7 @@ func TestAccPrecedence(t *testing.T) {
 			},
 			{
 				"some of each", "namespace = \"space\"",
-				filepath.Join(base, "env"), "envfix-space-ws-" + workspaceHash, "env-owner", "retain", environment,
+				filepath.Join(base, "some"), "envfix-space-ws-" + workspaceHash, "env-owner", "retain", some,
 			},
 		} {
 			f.ProviderBlock(level.provider)
@@ -243,17 +246,23 @@ func TestAccStoredNameWins(t *testing.T) {
 		if f.mustHash(name) != hash {
 			f.t.Error("-replace under retain lost the data")
 		}
-		// A tainted one is re-attached as well.
-		f.Taint(address).Succeed()
-		f.Provider("")
-		f.settled()
-		if f.mustHash(name) != hash {
-			f.t.Error("a taint under retain lost the data")
-		}
-		// The same workspace in another state derives another name now: refused, not doubled.
+		// Nor does losing the state, or a taint, double the workspace.
 		f.StateRm(address).Succeed()
-		f.Provider("name_prefix = \"other\"")
-		f.Apply().FailWith("other_name")
+		f.Plan().Does("create " + address).Warn("reattached")
+		f.settled()
+		f.Taint(address).Succeed()
+		f.settled()
+		if id := f.Show().Text(address, "id"); id != before.Text(address, "id") || f.mustHash(name) != hash {
+			f.t.Errorf("the id is %s, and was %s; or the data is lost", id, before.Text(address, "id"))
+		}
+		// What is purged has no name to keep.
+		f.Config(f.block(persistent, "a", f.workspaceID("w"), seed, `on_destroy = "purge"`))
+		f.settled()
+		f.Apply(acctest.Replace(address)).Succeed()
+		f.Plan().Empty()
+		if renamed := f.Show().Text(address, "name"); !strings.HasPrefix(renamed, "other-elsewhere-ws-") || f.exists(name) {
+			f.t.Errorf("the name after a purging replacement is %s", renamed)
+		}
 	})
 }
 
