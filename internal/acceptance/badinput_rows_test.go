@@ -26,7 +26,8 @@ func badCommand(body string) string {
 }
 
 func badRows() []badRow {
-	const invalid, unsupported = "invalid_value", "unsupported"
+	// The framework itself reports what is required, without a code.
+	const invalid, unsupported, required = "invalid_value", "unsupported", ""
 	named := func(kind, name string) string {
 		return fmt.Sprintf("resource %q \"a\" {\n  backend = \"local\"\n  name = %q\n}\n", kind, name)
 	}
@@ -65,6 +66,8 @@ func badRows() []badRow {
 		{name: "rootfs relative", hcl: badSession("local", `source = { rootfs = "root" }`), at: "source.rootfs", code: invalid},
 		{name: "rootfs not clean", hcl: badSession("local", `source = { rootfs = "/srv/../etc" }`), at: "source.rootfs", code: invalid},
 		{name: "rootfs is the host's root", hcl: badSession("local", `source = { rootfs = "/" }`), at: "source.rootfs", code: invalid},
+		{name: "rootfs holds the data directory", hcl: badSession("local", `source = { rootfs = "{BASE}" }`), at: "source.rootfs", code: invalid, plan: true},
+		{name: "rootfs holds the engine's socket", hcl: badSession("local", `source = { rootfs = "/var" }`), at: "source.rootfs", code: invalid, plan: true},
 		{name: "rootfs on docker", hcl: badSession("docker", `source = { rootfs = "/srv/root" }`), at: "source.rootfs", code: unsupported},
 		{name: "image on local", hcl: badSession("local", `source = { image = "debian" }`), at: "source.image", code: unsupported},
 		{name: "snapshot empty", hcl: badSession("local", `source = { snapshot_id = "" }`), at: "source.snapshot_id", code: invalid},
@@ -104,7 +107,7 @@ func badRows() []badRow {
 		{name: "port twice", hcl: badImage(`ports = [{ port = 80 }, { port = 80, protocol = "tcp" }]`), at: "ports[*]", code: invalid},
 		{name: "host port twice", hcl: badImage(`ports = [{ port = 80, published_port = 8080 }, { port = 81, published_port = 8080 }]`), at: "ports[*]", code: invalid},
 		{name: "protocol", hcl: badImage(`ports = [{ port = 80, protocol = "sctp" }]`), at: "ports[*].protocol", code: invalid},
-		{name: "port null", hcl: badImage(`ports = [null]`), at: "ports", code: invalid},
+		{name: "port null", hcl: badImage(`ports = [null]`), at: "ports[*].port", code: required},
 		{name: "duration without unit", hcl: badImage(`timeout = "5"`), at: "timeout", code: invalid},
 		{name: "duration negative", hcl: badImage(`timeout = "-1s"`), at: "timeout", code: invalid},
 		{name: "duration with space", hcl: badImage(`timeout = "1 h"`), at: "timeout", code: invalid},
@@ -145,7 +148,8 @@ func badRows() []badRow {
 		// Mounts and volumes.
 		{name: "mount of the data directory", hcl: badSession("local", `mounts = [{ source = "{DATA}", target = "/data" }]`), at: "mounts[*].source", code: invalid, plan: true},
 		{name: "mount of its child", hcl: badSession("local", `mounts = [{ source = "{DATA}/local", target = "/data" }]`), at: "mounts[*].source", code: invalid, plan: true},
-		{name: "mount of its parent", hcl: badSession("local", `mounts = [{ source = "/", target = "/data", read_only = true }]`), at: "mounts[*].source", code: invalid, plan: true},
+		{name: "mount of its parent", hcl: badSession("local", `mounts = [{ source = "{BASE}", target = "/data" }]`), at: "mounts[*].source", code: invalid, plan: true},
+		{name: "mount of the host's root", hcl: badSession("local", `mounts = [{ source = "/", target = "/data", read_only = true }]`), at: "mounts[*].source", code: invalid, plan: true},
 		{name: "mount of the engine's socket", hcl: badImage(`mounts = [{ source = "/var/run/docker.sock", target = "/engine" }]`), at: "mounts[*].source", code: invalid, plan: true},
 		{name: "mount of the socket's parent", hcl: badImage(`mounts = [{ source = "/var/run", target = "/engine" }]`), at: "mounts[*].source", code: invalid, plan: true},
 		{name: "mount of the configured engine's socket", hcl: badImage(`mounts = [{ source = "{SOCKET}", target = "/engine" }]`), at: "mounts[*].source", code: invalid, plan: true},
@@ -155,11 +159,10 @@ func badRows() []badRow {
 		{name: "mount over the root", hcl: badSession("local", `mounts = [{ source = "/srv", target = "/" }]`), at: "mounts[*].target", code: invalid},
 		{name: "mount into proc", hcl: badSession("local", `mounts = [{ source = "/srv", target = "/proc/x" }]`), at: "mounts[*].target", code: invalid},
 		{name: "two mounts on one target", hcl: badSession("local", `mounts = [{ source = "/srv", target = "/x" }, { source = "/opt", target = "/x" }]`), at: "mounts[*]", code: invalid},
-		{name: "mount null", hcl: badSession("local", `mounts = [null]`), at: "mounts", code: invalid},
 		{name: "volume on a mount's target", hcl: badImage("mounts = [{ source = \"/srv\", target = \"/x\" }]\n  volumes = { x = { target = \"/x\" } }"), at: `volumes["x"]`, code: invalid},
 		{name: "volume over the workspace", hcl: badImage(`volumes = { x = { target = "/workspace" } }`), at: `volumes["x"]`, code: invalid},
 		{name: "volume name", hcl: badImage(`volumes = { "../x" = { target = "/x" } }`), at: `volumes["../x"]`, code: invalid},
-		{name: "volume null", hcl: badImage(`volumes = { x = null }`), at: `volumes["x"]`, code: invalid},
+		{name: "volume null", hcl: badImage(`volumes = { x = null }`), at: `volumes["x"].target`, code: required},
 
 		// Files.
 		{name: "file path upwards", hcl: badFile("path = \"../a\"\n  " + content), at: "path", code: invalid},
@@ -193,7 +196,7 @@ func badRows() []badRow {
 		{name: "destroy command without a program", hcl: badCommand("command = [\"true\"]\n  destroy_command = [\"\"]"), at: "destroy_command[0]", code: invalid},
 		{name: "setup without words", hcl: badSession("local", `setup = [{ command = [] }]`), at: "setup[0].command", code: invalid},
 		{name: "setup without a program", hcl: badSession("local", `setup = [{ command = ["true"] }, { command = [""] }]`), at: "setup[1].command[0]", code: invalid},
-		{name: "setup null", hcl: badSession("local", `setup = [null]`), at: "setup[0]", code: invalid},
+		{name: "setup null", hcl: badSession("local", `setup = [null]`), at: "setup[0].command", code: required},
 		{name: "main process without words", hcl: badImage(`command = []`), at: "command", code: invalid},
 		{name: "main process without a program", hcl: badImage(`command = [""]`), at: "command[0]", code: invalid},
 

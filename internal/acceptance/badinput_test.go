@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.Mkdir(w.programs, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{"bwrap", "slirp4netns", "pasta", "docker", "ssh", "sh", "getent"} {
+	for _, program := range []string{"bwrap", "prlimit", "setpriv", "slirp4netns", "pasta", "docker", "ssh", "sh", "getent"} {
 		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexit 1\n", program, w.started)
 		if err := os.WriteFile(filepath.Join(w.programs, program), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
@@ -77,7 +78,7 @@ func (w *world) workspace(t *testing.T, cli acctest.CLI, row badRow) *acctest.Wo
 	made := acctest.NewWorkspace(t, cli, "")
 	made.Setenv("PATH", w.programs)
 	made.Setenv("DOCKER_HOST", "unix://"+w.socket)
-	filled := strings.NewReplacer("{DATA}", made.DataDir, "{SOCKET}", w.socket, "{SOCKET_DIR}", filepath.Dir(w.socket), "{DIR}", made.Dir)
+	filled := strings.NewReplacer("{DATA}", made.DataDir, "{SOCKET}", w.socket, "{SOCKET_DIR}", filepath.Dir(w.socket), "{DIR}", made.Dir, "{BASE}", filepath.Dir(made.DataDir))
 	body := filled.Replace(row.provider)
 	for _, given := range []struct{ name, value string }{{"data_dir", made.DataDir}, {"owner", made.Owner}} {
 		if !regexp.MustCompile(`(?m)^\s*` + given.name + `\s*=`).MatchString(body) {
@@ -134,15 +135,17 @@ func (w *world) refuses(t *testing.T, cli acctest.CLI, row badRow) {
 	made := w.workspace(t, cli, row)
 	logFile := filepath.Join(t.TempDir(), "log")
 	logged := []acctest.Option{acctest.Env("TF_LOG_PROVIDER", "ERROR"), acctest.Env("TF_LOG_PATH", logFile)}
+	before := filesBelow(t, filepath.Dir(made.Dir))
 	var result *acctest.Result
-	acctest.Untouched(t, filepath.Dir(made.Dir), func() {
-		if !row.plan {
-			result = made.Validate(logged...)
-			return
-		}
+	if row.plan {
 		made.Validate().Succeed()
 		result = made.Plan(logged...).Result
-	})
+	} else {
+		result = made.Validate(logged...)
+	}
+	if after := filesBelow(t, filepath.Dir(made.Dir)); !slices.Equal(before, after) {
+		t.Errorf("there are the files %q, and before there were %q", after, before)
+	}
 	result.FailWith(row.code)
 	log, err := os.ReadFile(logFile)
 	if err != nil {
@@ -157,6 +160,19 @@ func (w *world) refuses(t *testing.T, cli acctest.CLI, row badRow) {
 			t.Errorf("an error is on %q, want %q:\n%s", at, row.at, result)
 		}
 	}
+}
+
+// filesBelow lists all files of a tree but OpenTofu's own directory.
+func filesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var files []string
+	for name := range acctest.ReadTree(t, dir) {
+		if !strings.Contains(name, ".terraform.d") {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	return files
 }
 
 var (
@@ -196,11 +212,12 @@ func TestBadInputRecorders(t *testing.T) {
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := newWorld(t)
 		local := w.workspace(t, cli, badRow{hcl: badSession("local", "")})
-		if result := local.Apply(); result.ExitCode == 0 {
+		result := local.Apply()
+		if result.ExitCode == 0 {
 			t.Errorf("an apply without bubblewrap succeeded:\n%s", result)
 		}
-		if started, err := os.ReadFile(w.started); err != nil || !strings.Contains(string(started), "bwrap") {
-			t.Errorf("a start of bwrap was not seen: %q, %v", started, err)
+		if started, err := os.ReadFile(w.started); err != nil || len(started) == 0 {
+			t.Errorf("no start of a program was seen: %q, %v\n%s", started, err, result)
 		}
 		docker := w.workspace(t, cli, badRow{hcl: badSession("docker", `source = { image = "debian" }`)})
 		if result := docker.Apply(); result.ExitCode == 0 {

@@ -93,7 +93,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 						MarkdownDescription: "The engine's address: `unix://`, `tcp://` or `ssh://`. Environment: `DOCKER_HOST`.",
 						Optional:            true,
 						Validators: []validator.String{
-							validators.Length(1, 4096),
+							validators.String("the address of an engine", sandbox.CheckEngineAddress),
 							validators.Coded(stringvalidator.ConflictsWith(path.MatchRelative().AtParent().AtName("context"))),
 						},
 					},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,23 @@ func CheckMountSource(source, dataDir string) error {
 	dataDir = path.Clean(dataDir)
 	if Within(source, dataDir) || Within(dataDir, source) {
 		return fmt.Errorf("%q would show the sandbox the data directory %s, which holds other sandboxes and secrets", source, dataDir)
+	}
+	return nil
+}
+
+// CheckRootfs judges the directory of a root file system on the host.
+func CheckRootfs(dir string) error {
+	if dir == "/" {
+		return errors.New("the root file system of the host itself cannot be used: leave the source out for the host's system")
+	}
+	return CheckAbsolutePath(dir)
+}
+
+// CheckEngineAddress judges the address of a container engine by its form.
+func CheckEngineAddress(address string) error {
+	scheme, rest, _ := strings.Cut(address, "://")
+	if !slices.Contains([]string{"unix", "tcp", "ssh", "http", "https", "npipe", "fd"}, scheme) || rest == "" {
+		return fmt.Errorf("%q is not the address of an engine: write for example \"unix:///var/run/docker.sock\", \"tcp://192.0.2.1:2376\" or \"ssh://user@host\"", address)
 	}
 	return nil
 }

@@ -32,6 +32,21 @@ func TestRules(t *testing.T) {
 			[]string{"", "a", "./a", "../a", "/a/", "//a", "/a//b", "/a/./b", "/a/../b", "/..", "/a\x00", "/a\nb", "/a\rb", "/" + long[:4095]},
 		},
 		{
+			"root file system", CheckRootfs,
+			[]string{"/srv/root", "/a"},
+			[]string{"", "/", "a", "/a/", "/a/../b", "/.."},
+		},
+		{
+			"engine address", CheckEngineAddress,
+			[]string{"unix:///var/run/docker.sock", "tcp://127.0.0.1:2375", "ssh://me@host", "npipe:////./pipe/docker_engine"},
+			[]string{"", "unix", "unix://", "docker.sock", "/var/run/docker.sock", "127.0.0.1:2375", "ftp://host", "://x"},
+		},
+		{
+			"time limit", CheckLimit,
+			[]string{"1s", "90m", "1000ms"},
+			[]string{"", "0s", "0", "999ms", "-1s", "1d", "5"},
+		},
+		{
 			"target", CheckTarget,
 			[]string{"/workspace", "/a", "/home/agent/x", "/procession", "/development", "/system"},
 			[]string{"", "a", "/", "/proc", "/proc/x", "/sys", "/sys/fs/cgroup", "/dev", "/dev/shm", "/a/", "/a/../proc"},

@@ -17,6 +17,9 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
+// workspace is where the workspace of every sandbox is, as far as a plan can tell.
+const workspace = "/workspace"
+
 // ModifyPlan hashes the wanted content, so that a plan shows whether the file changes.
 func (r *fileResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
@@ -93,7 +96,11 @@ func (r *fileResource) claim(ctx context.Context, plan model, state *model, req 
 	if state == nil && inside.Bound(ctx, req.Private, diags) != "" {
 		return
 	}
-	if !r.client.Claim("file:" + plan.SandboxID.ValueString() + ":" + path.Clean(plan.Path.ValueString())) {
+	resolved, err := sandbox.ResolvePath(workspace, plan.Path.ValueString())
+	if err != nil {
+		return // the attribute's own validator reports it
+	}
+	if !r.client.Claim("file:" + plan.SandboxID.ValueString() + ":" + resolved) {
 		diags.Append(diagnostics.AttributeError(tfpath.Root("path"), diagnostics.DuplicateFile, "Two Resources for One File",
 			fmt.Sprintf("Another resource of this configuration writes %q of %s already.", plan.Path.ValueString(), plan.SandboxID.ValueString())))
 	}
@@ -109,7 +116,7 @@ func checkPath(config model) diag.Diagnostics {
 		return nil // the attribute's own validator reports it
 	}
 	table, err := client.Capabilities(backend)
-	if err != nil || table.AbsolutePaths || sandbox.Within("/workspace", path.Clean(config.Path.ValueString())) {
+	if err != nil || table.AbsolutePaths || sandbox.Within(workspace, path.Clean(config.Path.ValueString())) {
 		return nil
 	}
 	return diag.Diagnostics{diagnostics.AttributeError(tfpath.Root("path"), diagnostics.Unsupported,

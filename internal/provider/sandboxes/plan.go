@@ -94,24 +94,32 @@ func (p *planner) checkHost() {
 	if options := p.docker(p.config.Docker); options != nil {
 		allowed = options.AllowEngineSocket
 	}
+	if source, ok := object[sourceModel](&p.converter, p.config.Source); ok {
+		p.checkShown(path.Root("source").AtName("rootfs"), source.Rootfs, false)
+	}
 	for _, element := range p.config.Mounts.Elements() {
-		mount, ok := object[mountModel](&p.converter, element)
-		if !ok || mount.Source.IsNull() || mount.Source.IsUnknown() {
-			continue
-		}
-		at := path.Root("mounts").AtSetValue(element).AtName("source")
-		source := mount.Source.ValueString()
-		if err := sandbox.CheckMountSource(source, p.client.DataDir.ValueString()); err != nil {
-			p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Mount Shows the Data Directory", sentence(err.Error())))
-		}
-		if socket := sandbox.ExposesEngine(source, sandbox.SocketOf(p.client.DockerHost)); socket != "" && !allowed {
-			p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Mount Shows an Engine Socket",
-				fmt.Sprintf("%q would show the sandbox %s. Whoever reaches it controls the host. If that is wanted, set `docker = { allow_engine_socket = true }` (on `docker` only).", source, socket)))
+		if mount, ok := object[mountModel](&p.converter, element); ok {
+			p.checkShown(path.Root("mounts").AtSetValue(element).AtName("source"), mount.Source, allowed)
 		}
 	}
 	if network, ok := object[networkModel](&p.converter, p.config.Network); ok && network.Mode.ValueString() == backends.NetworkHost {
 		p.warn(path.Root("network").AtName("mode"), diagnostics.HostNetwork, "Sandbox Shares the Host's Network",
 			"Commands inside reach every service that listens on the host, the loopback interface included.")
+	}
+}
+
+// checkShown judges a path of the host that the sandbox would see, also when only for reading.
+func (p *planner) checkShown(at path.Path, shown types.String, socketAllowed bool) {
+	if shown.IsNull() || shown.IsUnknown() {
+		return
+	}
+	source := shown.ValueString()
+	switch err, socket := sandbox.CheckMountSource(source, p.client.DataDir.ValueString()), sandbox.ExposesEngine(source, sandbox.SocketOf(p.client.DockerHost)); {
+	case err != nil:
+		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Data Directory Would Be Shown", sentence(err.Error())))
+	case socket != "" && !socketAllowed:
+		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Engine Socket Would Be Shown",
+			fmt.Sprintf("%q would show the sandbox %s. Whoever reaches it controls the host. If that is wanted, mount it with `docker = { allow_engine_socket = true }` (on `docker` only).", source, socket)))
 	}
 }
 
@@ -143,7 +151,7 @@ func (p *planner) identityPath() path.Path {
 }
 
 func (p *planner) leavePrior() prior {
-	left := prior{ID: p.state.ID.ValueString(), Name: p.state.Name.ValueString(), Generation: 1, Purge: p.state.OnDestroy.ValueString() == "purge"}
+	left := prior{ID: p.state.ID.ValueString(), Name: p.state.Name.ValueString(), Generation: 1}
 	if p.persistState != nil {
 		left.WorkspaceID = sandbox.NormalizeWorkspaceID(p.persistState.WorkspaceID.ValueString())
 		left.Generation = p.persistState.Generation.ValueInt64()

@@ -21,6 +21,9 @@ import (
 // schemaVersion counts incompatible changes of the state; each needs a state upgrader.
 const schemaVersion = 0
 
+// networkModes are all modes that some backend has.
+var networkModes = []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost}
+
 func sessionSchema(ctx context.Context) schema.Schema {
 	attributes := commonAttributes(ctx)
 	attributes["name"] = schema.StringAttribute{
@@ -186,7 +189,7 @@ func computedAttributes() map[string]schema.Attribute {
 func specAttributes() map[string]schema.Attribute {
 	absolute := validators.String("an absolute path", sandbox.CheckAbsolutePath)
 	return map[string]schema.Attribute{
-		"source": sourceAttribute(absolute),
+		"source": sourceAttribute(),
 		"cpus": schema.Float64Attribute{
 			MarkdownDescription: "The most CPU time the sandbox may use, in cores. Absent: no limit of ours.",
 			Optional:            true,
@@ -238,7 +241,7 @@ func specAttributes() map[string]schema.Attribute {
 				"mode": schema.StringAttribute{
 					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections, but none to the host itself on `local`. `host`: the host's own network; it is warned about.",
 					Required:            true,
-					Validators:          []validator.String{validators.OneOf(backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost)},
+					Validators:          []validator.String{validators.OneOf(networkModes...)},
 				},
 			},
 		},

@@ -11,7 +11,7 @@ import (
 
 // Members of sets are optional only: a default or computed member inside a set corrupts plans.
 
-func sourceAttribute(absolute validator.String) schema.Attribute {
+func sourceAttribute() schema.Attribute {
 	notEmpty := validators.Length(1, 1024)
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: "Where the file system comes from: exactly one member. Without it, `local` uses the host's system read-only; `docker` needs one.",
@@ -23,9 +23,9 @@ func sourceAttribute(absolute validator.String) schema.Attribute {
 				Validators:          []validator.String{validators.String("an OCI image reference", sandbox.CheckImage)},
 			},
 			"rootfs": schema.StringAttribute{
-				MarkdownDescription: "The absolute path of a directory on the host that holds a root file system; it is used read-only (`local`). Changing this replaces the sandbox.",
+				MarkdownDescription: "The absolute path of a directory on the host that holds a root file system; it is used read-only (`local`). What `mounts` may not show may not be in it. Changing this replaces the sandbox.",
 				Optional:            true,
-				Validators:          []validator.String{absolute},
+				Validators:          []validator.String{validators.String("an absolute path other than the root", sandbox.CheckRootfs)},
 			},
 			"snapshot_id": schema.StringAttribute{
 				MarkdownDescription: "A snapshot of the same backend, for example `current_snapshot_id` of a persistent sandbox. Used at creation only; a later value is no diff.",

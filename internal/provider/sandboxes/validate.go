@@ -3,6 +3,7 @@ package sandboxes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -43,7 +44,6 @@ func (c *checker) rule(at path.Path, err error) {
 // check judges everything that needs neither provider nor prior state.
 func (c *checker) check() diag.Diagnostics {
 	c.checkIdentity()
-	c.checkElements()
 	c.checkSource()
 	c.checkEnvironment(path.Root("environment"), c.m.Environment)
 	c.checkSecrets()
@@ -70,27 +70,6 @@ func (c *checker) checkIdentity() {
 	}
 }
 
-// checkElements refuses null elements, which would be left out unseen.
-func (c *checker) checkElements() {
-	refuse := func(at path.Path, element attr.Value) {
-		if element.IsNull() {
-			c.invalid(at, "Missing Value", "A null value is not possible here: leave the element out.")
-		}
-	}
-	for _, element := range c.m.Ports.Elements() {
-		refuse(path.Root("ports"), element)
-	}
-	for _, element := range c.m.Mounts.Elements() {
-		refuse(path.Root("mounts"), element)
-	}
-	for i, element := range c.m.Setup.Elements() {
-		refuse(path.Root("setup").AtListIndex(i), element)
-	}
-	for name, element := range c.m.Volumes.Elements() {
-		refuse(path.Root("volumes").AtMapKey(name), element)
-	}
-}
-
 func (c *checker) checkSource() {
 	source, ok := object[sourceModel](&c.converter, c.m.Source)
 	if !ok {
@@ -113,8 +92,20 @@ func (c *checker) checkSource() {
 	if len(given) == 0 && !unknown {
 		c.invalid(path.Root("source"), "Empty Source", "`source` needs exactly one of `image`, `rootfs`, `snapshot_id` and `clone_of`. Leave the attribute out to use the backend's default. A misspelt member is dropped unseen before it reaches the provider.")
 	}
-	if backend, _, err := sandbox.ParseID(source.CloneOf.ValueString()); err == nil && !c.m.Backend.IsUnknown() && backend != c.m.Backend.ValueString() {
-		c.invalid(path.Root("source").AtName("clone_of"), "Clone of Another Backend", fmt.Sprintf("It names a sandbox on %q, and this one is on %q.", backend, c.m.Backend.ValueString()))
+	c.checkClone(source.CloneOf)
+}
+
+func (c *checker) checkClone(of types.String) {
+	backend, name, err := sandbox.ParseID(of.ValueString())
+	if err != nil || c.m.Backend.IsUnknown() {
+		return // the attribute's own validator reports it
+	}
+	at := path.Root("source").AtName("clone_of")
+	switch {
+	case backend != c.m.Backend.ValueString():
+		c.invalid(at, "Clone of Another Backend", fmt.Sprintf("It names a sandbox on %q, and this one is on %q.", backend, c.m.Backend.ValueString()))
+	case name == c.m.Name.ValueString():
+		c.invalid(at, "Clone of Itself", "A sandbox cannot be made from its own files.")
 	}
 }
 
@@ -278,8 +269,8 @@ func (c *checker) checkCapabilities() {
 	}
 	spec := c.spec(c.m, c.m.SecretEnvironment)
 	for _, gap := range capabilities.Gaps(spec) {
-		if gap.Attribute == "source" && c.sourceUnsure() {
-			continue
+		if gap.Attribute == "source" && c.sourceUnsure() || gap.Attribute == "network.mode" && !slices.Contains(networkModes, spec.Network.Mode) {
+			continue // not known yet; or no mode at all, which the attribute's own validator reports
 		}
 		c.unsupported(attributePath(gap.Attribute), gap.Detail)
 	}
