@@ -21,6 +21,8 @@ import (
 // the sandbox reaches. Its virtual network takes the place of the whole link-local range:
 // addresses on the virtual network are answered by slirp4netns alone and never forwarded, which
 // closes 169.254.169.254 and its neighbors. An option of its own closes the host's loopback.
+//
+// pasta cannot take its part: it forwards whatever the sandbox sends, link-local or not.
 const (
 	egressNetwork    = "169.254.0.0/16"
 	egressNameserver = "169.254.0.3"

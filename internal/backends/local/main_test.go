@@ -47,7 +47,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 // to where that user can reach it.
 func rerun(t *testing.T, uid uint32, environment []string, arguments ...string) *exec.Cmd {
 	t.Helper()
-	directory, err := os.MkdirTemp("", "rerun") //nolint:usetesting // its parents must be open to the other user
+	directory, err := os.MkdirTemp("", "rerun")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func needBubblewrap(t *testing.T) {
 // tempDir is t.TempDir that also removes what commands closed to us.
 func tempDir(t *testing.T) string {
 	t.Helper()
-	directory, err := os.MkdirTemp("", "sandlot-local") //nolint:usetesting // t.TempDir cannot remove it
+	directory, err := os.MkdirTemp("", "sandlot-local")
 	if err != nil {
 		t.Fatal(err)
 	}
