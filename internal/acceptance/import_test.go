@@ -22,7 +22,11 @@ func (f *fixture) imported(mount string) string {
 		common = append(common, `cpus = 0.5`, `memory_mib = 64`, `user = "1000"`, `command = ["sleep", "5000"]`, `timeout = "60m"`,
 			`volumes = { data = { target = "/data" } }`, `docker = { pids_limit = 55, pull_policy = "never", add_capabilities = ["NET_RAW"] }`)
 	}
-	return secretVariable + f.block(persistent, "a", append([]string{f.workspaceID("w"), `generation = 2`, `on_missing = "keep"`, `checkpoint_trigger = "x"`, `snapshot_retention = { keep_last = 2, expiration = "24h" }`}, common...)...) +
+	empty := []string{f.named("empty"), `environment = {}`, `labels = {}`, `mounts = []`, `setup = []`, `require_capabilities = []`, `timeouts = {}`, `snapshot_retention = {}`}
+	if f.docker() {
+		empty = append(empty, `ports = []`, `volumes = {}`, `docker = {}`)
+	}
+	return secretVariable + f.block(persistent, "empty", empty...) + f.block(persistent, "a", append([]string{f.workspaceID("w"), `generation = 2`, `on_missing = "keep"`, `checkpoint_trigger = "x"`, `snapshot_retention = { keep_last = 2, expiration = "24h" }`}, common...)...) +
 		f.block(session, "a", append([]string{f.named("s")}, common...)...) +
 		f.block(persistent, "least", f.named("least"))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 )
 
-// workspaceHash is what a name says of the workspace id "w", by sha256sum.
-const workspaceHash = "50e721e49c01"
+// hashOfW is what a name says of the workspace id "w", by sha256sum.
+const hashOfW = "50e721e49c01"
 
 // TestAccPrecedence: attribute, else environment, else default.
 func TestAccPrecedence(t *testing.T) {
@@ -28,16 +28,16 @@ func TestAccPrecedence(t *testing.T) {
 			name, provider, dataDir, id, owner, onDestroy string
 			env                                           map[string]string
 		}{
-			{"default", "", filepath.Join(f.Home, ".local", "state", "sandlot"), "sandlot-dev-ws-" + workspaceHash, "", "retain", nil},
-			{"xdg", "", filepath.Join(base, "xdg", "sandlot"), "sandlot-dev-ws-" + workspaceHash, "", "retain", map[string]string{"XDG_STATE_HOME": filepath.Join(base, "xdg")}},
-			{"environment", "", filepath.Join(base, "env"), "envfix-envspace-ws-" + workspaceHash, "env-owner", "retain", environment},
+			{"default", "", filepath.Join(f.Home, ".local", "state", "sandlot"), "sandlot-dev-ws-" + hashOfW, "", "retain", nil},
+			{"xdg", "", filepath.Join(base, "xdg", "sandlot"), "sandlot-dev-ws-" + hashOfW, "", "retain", map[string]string{"XDG_STATE_HOME": filepath.Join(base, "xdg")}},
+			{"environment", "", filepath.Join(base, "env"), "envfix-envspace-ws-" + hashOfW, "env-owner", "retain", environment},
 			{
 				"attribute", fmt.Sprintf("data_dir = %q\nowner = \"own\"\nnamespace = \"space\"\nname_prefix = \"fix\"\non_destroy = \"purge\"", filepath.Join(base, "attribute")),
-				filepath.Join(base, "attribute"), "fix-space-ws-" + workspaceHash, "own", "purge", environment,
+				filepath.Join(base, "attribute"), "fix-space-ws-" + hashOfW, "own", "purge", environment,
 			},
 			{
 				"some of each", "namespace = \"space\"",
-				filepath.Join(base, "some"), "envfix-space-ws-" + workspaceHash, "env-owner", "retain", some,
+				filepath.Join(base, "some"), "envfix-space-ws-" + hashOfW, "env-owner", "retain", some,
 			},
 		} {
 			f.ProviderBlock(level.provider)
@@ -211,7 +211,7 @@ func TestAccDuplicate(t *testing.T) {
 	onEach(t, func(f *fixture) {
 		for _, pair := range []string{
 			f.block(persistent, "a", `workspace_id = "w"`) + f.block(persistent, "b", `workspace_id = " w "`),
-			f.block(persistent, "a", `workspace_id = "w"`) + f.block(persistent, "b", `name = "sandlot-dev-ws-`+workspaceHash+`"`),
+			f.block(persistent, "a", `workspace_id = "w"`) + f.block(persistent, "b", `name = "sandlot-dev-ws-`+hashOfW+`"`),
 			f.block(persistent, "a", f.named("a")) + f.block(session, "b", f.named("a")),
 			f.block(session, "a", f.named("a")) + f.block(session, "b", f.named("a")),
 		} {
