@@ -6,22 +6,27 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 )
 
-// crashScenario is an operation that is cut short at each of its writes.
-type crashScenario struct {
+// crashStep is an operation that is cut short at each of its writes.
+type crashStep struct {
 	name string
-	// prepare brings the workspace to where the operation starts.
-	prepare []acctest.Option
-	// options select the operation; destroy makes it a destroy.
+	// options select what the configuration says; destroy makes it a destroy.
 	options []acctest.Option
 	destroy bool
-	// keeps is true when the file that was written inside by the preparation must survive.
+	// keeps is true when the workspace before this step must still be there after it.
 	keeps bool
+}
+
+// crashChain is a life that a sandbox goes through. In one pass each of its steps is killed once.
+type crashChain struct {
+	name  string
+	steps []crashStep
 }
 
 // The configuration has what can be left half done: an environment with a secret, a volume, a
@@ -49,7 +54,7 @@ resource "sandlot_persistent_sandbox" "it" {
   on_destroy                    = var.on_destroy
   checkpoint_trigger            = var.checkpoint
   snapshot_retention            = { keep_last = 1 }
-  setup = [{ command = ["/bin/sh", "-c", "echo kept > kept.txt"] }]
+  setup = [{ command = ["/bin/sh", "-c", "head -c 32 /dev/urandom > kept"] }]
 }
 
 resource "sandlot_file" "it" {
@@ -70,81 +75,102 @@ var crashBackends = map[string]string{
 	"docker": "  source  = { image = \"sandlot-test/busybox:1\" }\n  volumes = { cache = { target = \"/cache\" } }\n",
 }
 
-func crashScenarios() []crashScenario {
+func crashChains() []crashChain {
+	purge := acctest.Var("on_destroy", "purge")
+	next := acctest.Var("generation", "2")
 	update := []acctest.Option{
 		acctest.Var("environment", "two"), acctest.Var("secret", "second-secret"), acctest.Var("secret_version", "2"),
 		acctest.Var("checkpoint", "1"), acctest.Var("text", "two"),
 	}
-	purge := acctest.Var("on_destroy", "purge")
-	next := acctest.Var("generation", "2")
-	return []crashScenario{
-		{name: "create"},
-		{name: "update", prepare: []acctest.Option{}, options: update, keeps: true},
-		{name: "replace", prepare: []acctest.Option{purge}, options: []acctest.Option{purge, next}},
-		{name: "replace-retaining", prepare: []acctest.Option{}, options: []acctest.Option{next}},
-		{name: "destroy-purging", prepare: append([]acctest.Option{purge}, update...), options: append([]acctest.Option{purge}, update...), destroy: true},
-		{name: "destroy-retaining", prepare: []acctest.Option{}, destroy: true, keeps: true},
+	with := func(lists ...[]acctest.Option) []acctest.Option { return slices.Concat(lists...) }
+	return []crashChain{
+		{name: "purging", steps: []crashStep{
+			{name: "create", options: with([]acctest.Option{purge})},
+			{name: "update", options: with(update, []acctest.Option{purge}), keeps: true},
+			{name: "replace", options: with(update, []acctest.Option{purge, next})},
+			{name: "destroy", options: with(update, []acctest.Option{purge, next}), destroy: true},
+		}},
+		{name: "retaining", steps: []crashStep{
+			{name: "create"},
+			{name: "destroy", destroy: true, keeps: true},
+			{name: "re-attach", options: with(update), keeps: true},
+			{name: "replace", options: with(update, []acctest.Option{next})},
+		}},
 	}
 }
 
-// TestCrash kills the plugin right before each write of an operation and after the last one, and
-// runs the operation again: it must end where an undisturbed one does, with nothing left over and
-// nothing doubled. The points are those of a recorded run.
+// TestCrash kills the plugin right before each write of each step and after the last one, and runs
+// the step again: it must end where an undisturbed one does, with nothing left over and nothing
+// doubled. The points are those of a recorded run.
 func TestCrash(t *testing.T) {
-	for backend := range crashBackends {
-		for _, scenario := range crashScenarios() {
-			t.Run(backend+"/"+scenario.name, func(t *testing.T) {
+	for _, backend := range []string{"local", "docker"} {
+		for _, chain := range crashChains() {
+			t.Run(backend+"/"+chain.name, func(t *testing.T) {
 				t.Parallel()
-				runCrashScenario(t, backend, scenario)
+				runCrashChain(t, backend, chain)
 			})
 		}
 	}
 }
 
-func runCrashScenario(t *testing.T, backend string, scenario crashScenario) {
+func runCrashChain(t *testing.T, backend string, chain crashChain) {
 	clis := acctest.CLIs(t)
 	if len(clis) == 0 {
 		t.Skip("no CLI is there")
 	}
-	clean := newCrashRun(t, clis[0], backend, scenario)
-	record := filepath.Join(t.TempDir(), "effects")
-	clean.operate(acctest.Env("SANDLOT_CRASHTEST_RECORD", record)).Succeed()
-	clean.settled()
-	wanted := clean.inventory()
-	points := crashPoints(t, record)
-	if len(points) == 0 {
-		t.Fatal("no write was recorded")
+	clean := newCrashRun(t, clis[0], backend)
+	points, wanted, passes := make([][]crashPoint, len(chain.steps)), make([]string, len(chain.steps)), 0
+	for i, step := range chain.steps {
+		record := filepath.Join(t.TempDir(), "effects")
+		clean.operate(step, acctest.Env("SANDLOT_CRASHTEST_RECORD", record)).Succeed()
+		clean.settled(step)
+		wanted[i], points[i] = clean.inventory(), crashPoints(t, record)
+		passes = max(passes, len(points[i]))
+		t.Logf("%s: %d points", step.name, len(points[i]))
 	}
-	for i, point := range points {
-		// The points alternate between the CLIs: what is tested is the plugin.
-		cli := clis[i%len(clis)]
-		t.Run(fmt.Sprintf("%02d_%s", point.number, point.label), func(t *testing.T) {
-			run := newCrashRun(t, cli, backend, scenario)
-			killed := run.operate(acctest.Env("SANDLOT_CRASHTEST_KILL_AT", fmt.Sprint(point.number)))
-			if killed.ExitCode == 0 {
-				t.Fatalf("the plugin was not killed at %s:\n%s", point.label, killed)
-			}
-			run.operate().Succeed()
-			run.settled()
-			if found := run.inventory(); found != wanted {
-				t.Errorf("after a crash at %s:\n%s\nundisturbed:\n%s", point.label, found, wanted)
+	for pass := range passes {
+		// The passes alternate between the CLIs: what is tested is the plugin.
+		cli := clis[pass%len(clis)]
+		t.Run(fmt.Sprintf("pass_%02d", pass), func(t *testing.T) {
+			t.Parallel()
+			run := newCrashRun(t, cli, backend)
+			for i, step := range chain.steps {
+				if pass < len(points[i]) {
+					run.killAt(step, points[i][pass])
+				}
+				run.operate(step).Succeed()
+				run.settled(step)
+				if found := run.inventory(); found != wanted[i] {
+					t.Fatalf("%s, pass %d: after a crash:\n%s\nundisturbed:\n%s", step.name, pass, found, wanted[i])
+				}
 			}
 		})
 	}
 }
 
-// crashRun is one workspace in which a scenario runs.
-type crashRun struct {
-	*acctest.Workspace
-	t        *testing.T
-	backend  string
-	scenario crashScenario
-	engine   *acctest.Engine
+// killAt runs a step that does not survive a point.
+func (r *crashRun) killAt(step crashStep, point crashPoint) {
+	r.t.Helper()
+	r.t.Logf("%s is killed at %s", step.name, point.label)
+	killed := r.operate(step, acctest.Env("SANDLOT_CRASHTEST_KILL_AT", fmt.Sprint(point.number)))
+	if killed.ExitCode == 0 {
+		r.t.Fatalf("the plugin was not killed at %s:\n%s", point.label, killed)
+	}
 }
 
-func newCrashRun(t *testing.T, cli acctest.CLI, backend string, scenario crashScenario) *crashRun {
+// crashRun is one workspace in which a chain runs.
+type crashRun struct {
+	*acctest.Workspace
+	t       *testing.T
+	backend string
+	engine  *acctest.Engine
+	// kept is what a command inside wrote when the sandbox was made.
+	kept string
+}
+
+func newCrashRun(t *testing.T, cli acctest.CLI, backend string) *crashRun {
 	t.Helper()
-	run := &crashRun{Workspace: acctest.NewWorkspace(t, cli, acctest.Build(t, "crashtest")), t: t, backend: backend, scenario: scenario}
+	run := &crashRun{Workspace: acctest.NewWorkspace(t, cli, acctest.Build(t, "crashtest")), t: t, backend: backend}
 	if backend == "docker" {
 		run.engine = acctest.DockerEngine(t)
 		dockerImage(t)
@@ -153,55 +179,47 @@ func newCrashRun(t *testing.T, cli acctest.CLI, backend string, scenario crashSc
 		needBubblewrap(t)
 	}
 	run.Config(fmt.Sprintf(crashConfig, backend, "crash-"+run.Tag, crashBackends[backend]))
-	if scenario.prepare != nil {
-		run.Apply(scenario.prepare...).Succeed()
-	}
 	return run
 }
 
-// operate runs the operation under test.
-func (r *crashRun) operate(more ...acctest.Option) *acctest.Result {
-	options := append(append([]acctest.Option{}, r.scenario.options...), more...)
-	if r.scenario.destroy {
+// operate runs a step.
+func (r *crashRun) operate(step crashStep, more ...acctest.Option) *acctest.Result {
+	options := slices.Concat(step.options, more)
+	if step.destroy {
 		return r.Destroy(options...)
 	}
 	return r.Apply(options...)
 }
 
-// settled checks what a user sees after the operation: nothing more to do, and the data that has to
-// be there is.
-func (r *crashRun) settled() {
+// settled checks what a user sees after a step: nothing more to do, and the data that has to be
+// there is.
+func (r *crashRun) settled(step crashStep) {
 	r.t.Helper()
-	if !r.scenario.destroy {
-		r.Plan(r.scenario.options...).Empty()
+	if !step.destroy {
+		r.Plan(step.options...).Empty()
 	} else if left := r.Show().Addresses(); len(left) > 0 {
 		r.t.Fatalf("the state still holds %v", left)
 	}
-	if !r.scenario.keeps {
-		return
+	name := fmt.Sprintf("sandlot-dev-ws-%s", workspaceHash("crash-"+r.Tag))
+	content := r.workspaceFile(name, "kept")
+	if step.keeps && (content == "" || content != r.kept) {
+		r.t.Errorf("%s: the file in the workspace changed from %q to %q", step.name, r.kept, content)
 	}
-	if content := r.workspaceFile("kept.txt"); content != "kept\n" {
-		r.t.Errorf("kept.txt holds %q", content)
-	}
+	r.kept = content
 }
 
-// workspaceFile reads a file of the first generation's workspace, past the provider.
-func (r *crashRun) workspaceFile(name string) string {
+// workspaceFile reads a file of a workspace past the provider, "" when there is none.
+func (r *crashRun) workspaceFile(name, file string) string {
 	r.t.Helper()
 	if r.backend == "docker" {
-		containers := r.engine.Objects("sandlot.owner=" + r.Owner).Containers
-		if len(containers) != 1 {
-			r.t.Fatalf("expected one container, found %v", containers)
+		if _, found := r.engine.Container(name); !found {
+			return ""
 		}
-		content, _ := r.engine.ReadFile(containers[0], "/workspace/"+name)
+		content, _ := r.engine.ReadFile(name, "/workspace/"+file)
 		return string(content)
 	}
-	matches, err := filepath.Glob(filepath.Join(r.DataDir, "local", "sandboxes", "*", "workspace", name))
-	if err != nil || len(matches) != 1 {
-		r.t.Fatalf("expected one %s, found %v (%v)", name, matches, err)
-	}
-	content, err := os.ReadFile(matches[0])
-	if err != nil {
+	content, err := os.ReadFile(filepath.Join(r.DataDir, "local", "sandboxes", name, "workspace", file))
+	if err != nil && !os.IsNotExist(err) {
 		r.t.Fatal(err)
 	}
 	return string(content)

@@ -91,19 +91,30 @@ func TestCreateBeforeDestroyKeepsData(t *testing.T) {
 	})
 }
 
-// TestTwoStatesOneWorkspace applies one workspace id from two states at the same moment: one
-// identity results, and a purge by the one that lost it does not touch the other's data.
+// TestTwoStatesOneWorkspace applies one workspace id from two states at the same moment, each with a
+// CLI of its own where both are there: one identity results, and a purge by the one that lost it
+// does not touch the other's data.
 func TestTwoStatesOneWorkspace(t *testing.T) {
 	const rounds = 20
-	onEach(t, func(f *fixture) {
-		for round := range rounds {
-			f.twoStates(round)
-		}
-	})
+	t.Parallel()
+	clis := acctest.CLIs(t)
+	if len(clis) == 0 {
+		t.Skip("no CLI is there")
+	}
+	for _, backend := range []string{"local", "docker"} {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, clis[0], backend)
+			for round := range rounds {
+				f.twoStates(round, clis[round%len(clis)], clis[(round+1)%len(clis)])
+			}
+		})
+	}
 }
 
-func (f *fixture) twoStates(round int) {
+func (f *fixture) twoStates(round int, one, other acctest.CLI) {
 	first, second := f.Beside(), f.Beside()
+	first.CLI, second.CLI = one, other
 	purge := acctest.Var("on_destroy", "purge")
 	for _, w := range []*acctest.Workspace{first, second} {
 		w.Config(f.dataConfig())

@@ -2,7 +2,9 @@ package acceptance_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -86,4 +88,10 @@ func unpackZstd(t testing.TB, content []byte) []byte {
 		t.Fatal(err)
 	}
 	return unpacked
+}
+
+// workspaceHash is the part of a derived name that stands for a workspace id.
+func workspaceHash(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:12]
 }
