@@ -239,7 +239,7 @@ func specAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"mode": schema.StringAttribute{
-					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections, but none to the host itself on `local`. `host`: the host's own network; it is warned about.",
+					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections; on `local`, none to the loopback and link-local addresses of the host, but to its other addresses. `host`: the host's own network; it is warned about.",
 					Required:            true,
 					Validators:          []validator.String{validators.OneOf(networkModes...)},
 				},
