@@ -25,8 +25,7 @@ type settings struct {
 	Setup               []setupSettings   `json:"setup,omitempty"`
 	Timeouts            map[string]string `json:"timeouts,omitempty"`
 	Source              *sourceSettings   `json:"source,omitempty"`
-	AllowEngineSocket   bool              `json:"allow_engine_socket,omitempty"`
-	PullPolicy          string            `json:"pull_policy,omitempty"`
+	Spelling            spelling          `json:"spelling,omitzero"`
 }
 
 // sourceSettings keeps the configured spelling, in which a clone is named by its id.
@@ -63,9 +62,7 @@ func (c *converter) settingsOf(m *common, p *persistence) (json.RawMessage, erro
 	if source, ok := object[sourceModel](c, m.Source); ok {
 		kept.Source = &sourceSettings{source.Image.ValueString(), source.Rootfs.ValueString(), source.SnapshotID.ValueString(), source.CloneOf.ValueString()}
 	}
-	if options := c.docker(m.Docker); options != nil {
-		kept.AllowEngineSocket, kept.PullPolicy = options.AllowEngineSocket, options.PullPolicy
-	}
+	kept.Spelling = c.spellingOf(m, p)
 	for _, step := range elements[setupModel](c, m.Setup.Elements()) {
 		kept.Setup = append(kept.Setup, setupSettings{
 			Command: c.strings(step.Command.Elements()), Environment: c.stringMap(step.Environment),
@@ -104,9 +101,7 @@ func applySettings(raw json.RawMessage, m *common, p *persistence) error {
 	if s := kept.Source; s != nil {
 		m.Source = sourceValue(backends.Source{Image: s.Image, Rootfs: s.Rootfs, SnapshotID: s.SnapshotID, CloneOf: s.CloneOf})
 	}
-	if kept.AllowEngineSocket || kept.PullPolicy != "" {
-		m.Docker = dockerValue(backends.DockerOptions{AllowEngineSocket: kept.AllowEngineSocket, PullPolicy: kept.PullPolicy})
-	}
+	kept.Spelling.apply(m, p)
 	if p == nil {
 		return nil
 	}
