@@ -9,7 +9,6 @@ import (
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
-	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -36,12 +35,8 @@ func (b *Backend) capture(ctx context.Context, e *engine, c container.InspectRes
 	}
 	var imageID string
 	if err == nil {
+		made.add("image "+reference, func(ctx context.Context) error { return e.removeReference(ctx, reference) })
 		imageID, err = b.commitScratch(ctx, e, id, labels, reference)
-	}
-	if err == nil {
-		made.add("image "+reference, func(ctx context.Context) error {
-			return e.removeImage(ctx, image.Summary{ID: imageID, RepoTags: []string{reference}})
-		})
 	}
 	if left := cleanup.revert(ctx); len(left) > 0 && err == nil {
 		err = &backends.Error{
@@ -60,7 +55,7 @@ func (e *engine) makeScratch(ctx context.Context, source container.InspectRespon
 		labels[labelUnpause] = source.ID
 	}
 	config := &container.Config{Image: from, Labels: labels, Entrypoint: []string{"sleep"}}
-	created, err := e.ContainerCreate(ctx, config, &container.HostConfig{NetworkMode: network.NetworkNone}, nil, nil, marks.Name+suffix)
+	created, err := e.newContainer(ctx, config, &container.HostConfig{NetworkMode: network.NetworkNone}, marks.Name+suffix)
 	if err != nil {
 		return "", err
 	}
@@ -84,12 +79,12 @@ func (b *Backend) fillScratch(ctx context.Context, e *engine, c container.Inspec
 	}
 	layer := labels
 	layer.role = roleLayer
+	made.add("an untagged image of "+labels.marks.Name, func(ctx context.Context) error { return e.removeLayers(ctx, labels.marks) })
 	saved, isNew, err := b.saveRoot(ctx, e, c, layer, "")
 	if err != nil {
 		return "", err
 	}
 	if isNew {
-		made.add("image "+saved, func(ctx context.Context) error { return e.removeImage(ctx, image.Summary{ID: saved}) })
 		if scratch, err = e.makeScratch(ctx, c, saved, labels.marks, suffixLayer, false, cleanup); err != nil {
 			return "", err
 		}
@@ -144,6 +139,12 @@ func (e *engine) settleScratch(ctx context.Context, marks backends.Marks) error 
 			return err
 		}
 	}
+	return e.removeLayers(ctx, marks)
+}
+
+// removeLayers removes saved root file systems that did not become part of a snapshot. The engine
+// does not list those that did.
+func (e *engine) removeLayers(ctx context.Context, marks backends.Marks) error {
 	layers, err := e.ownImages(ctx, marks, roleLayer)
 	if err != nil {
 		return err

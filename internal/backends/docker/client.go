@@ -123,7 +123,8 @@ func effectOf(method string, address *url.URL) effects.Effect {
 // be over already.
 const cleanupTime = 60 * time.Second
 
-// detached returns a context that outlives the caller's, for cleaning up.
+// detached returns a context that outlives the caller's, for cleaning up, and for short calls that
+// make something: when such a call is canceled, the engine may well finish it, and nobody knows.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 }

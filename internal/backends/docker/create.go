@@ -104,7 +104,7 @@ func (e *engine) make(ctx context.Context, operation, name string, plan blueprin
 	if err != nil {
 		return "", err
 	}
-	created, err := e.ContainerCreate(ctx, config, plan.hostConfig(), nil, nil, name)
+	created, err := e.newContainer(ctx, config, plan.hostConfig(), name)
 	if cerrdefs.IsConflict(err) && strings.Contains(err.Error(), "already in use") {
 		return "", taken(operation, plan.marks.Name, "container "+name)
 	}
@@ -113,6 +113,17 @@ func (e *engine) make(ctx context.Context, operation, name string, plan blueprin
 	}
 	made.add("container "+name, func(ctx context.Context) error { return e.removeContainer(ctx, created.ID) })
 	return created.ID, nil
+}
+
+// newContainer asks the engine for a container, and waits for the answer even when ctx is over
+// meanwhile.
+func (e *engine) newContainer(ctx context.Context, config *container.Config, host *container.HostConfig, name string) (container.CreateResponse, error) {
+	if ctx.Err() != nil {
+		return container.CreateResponse{}, ctx.Err()
+	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	return e.ContainerCreate(ctx, config, host, nil, nil, name)
 }
 
 // prepare does what has to be done between making and starting a container: the programs of the

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/http"
 	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
+	"github.com/containerd/errdefs/pkg/errhttp"
 	"github.com/docker/docker/client"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -69,7 +71,7 @@ func (e *engine) fail(operation, object string, err error, secrets ...string) er
 		failure.Remedy = "Is the Docker daemon running at " + e.address + "? Start it, or correct the address."
 	case cerrdefs.IsUnauthorized(err) || cerrdefs.IsPermissionDenied(err):
 		failure.Kind, failure.Detail = backends.Unauthorized, "The engine refused the request."
-	case cerrdefs.IsResourceExhausted(err) || strings.Contains(text, "no space left on device") || strings.Contains(text, "disk quota exceeded"):
+	case cerrdefs.IsResourceExhausted(err) || errhttp.ToHTTP(err) == http.StatusInsufficientStorage || strings.Contains(text, "no space left on device") || strings.Contains(text, "disk quota exceeded"):
 		failure.Kind, failure.Detail = backends.NoCapacity, "The engine has no room left."
 		failure.Remedy = "Free disk space there; `docker system df` shows what uses it."
 	case cerrdefs.IsNotFound(err):

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/docker/docker/api/types/container"
-	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -49,14 +48,9 @@ func (b *Backend) replacement(ctx context.Context, e *engine, operation string, 
 	if err != nil {
 		return "", "", err
 	}
-	imageID, isNew, err := b.saveRoot(ctx, e, c, imageLabels{marks: marks, role: roleRoot, private: true}, reference)
-	if err != nil {
+	made.add("image "+reference, func(ctx context.Context) error { return e.removeReference(ctx, reference) })
+	if imageID, _, err = b.saveRoot(ctx, e, c, imageLabels{marks: marks, role: roleRoot, private: true}, reference); err != nil {
 		return "", "", err
-	}
-	if isNew {
-		made.add("image "+reference, func(ctx context.Context) error {
-			return e.removeImage(ctx, image.Summary{ID: imageID, RepoTags: []string{reference}})
-		})
 	}
 	below, err := b.images.inherited(ctx, e, imageID)
 	if err != nil {

@@ -239,6 +239,11 @@ func (e *engine) removeImage(ctx context.Context, found image.Summary) error {
 	return nil
 }
 
+// removeReference removes an image that has only this name.
+func (e *engine) removeReference(ctx context.Context, reference string) error {
+	return e.removeImage(ctx, image.Summary{RepoTags: []string{reference}})
+}
+
 // rootReference is a new name for an image of a sandbox. It keeps the image from being pruned.
 func rootReference(name string) (string, error) {
 	tag, err := randomHex(6)

@@ -39,10 +39,15 @@ func wantedVolumes(marks backends.Marks, spec backends.Spec, image string) []wan
 // ensureVolume makes a volume and notes it in made. One of that name that belongs to the same
 // sandbox is used as it is: retained data is attached again. Any other is refused.
 func (e *engine) ensureVolume(ctx context.Context, operation string, wanted wantedVolume, made *undo) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	attempt, err := randomHex(8)
 	if err != nil {
 		return err
 	}
+	ctx, cancel := detached(ctx)
+	defer cancel()
 	labels := maps.Clone(wanted.labels)
 	labels[labelAttempt] = attempt
 	// The engine answers with the existing volume when there is one, so the labels tell.
