@@ -144,9 +144,10 @@ func (m *model) observe(found sandbox.FileState, content []byte) {
 		return
 	}
 	switch {
+	case content == nil: // too large to be read back
 	case !m.ContentBase64.IsNull():
 		m.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(content))
-	case m.Source.IsNull() && content != nil && utf8.Valid(content):
+	case m.Source.IsNull() && utf8.Valid(content):
 		m.Content = types.StringValue(string(content))
 	}
 }
