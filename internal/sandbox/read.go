@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
@@ -30,6 +31,8 @@ type View struct {
 	Source            backends.Source
 	Settings          json.RawMessage
 	CurrentSnapshotID string
+	// LostSecrets are the names of secrets that were handed in and are not there any more.
+	LostSecrets []string
 }
 
 // Read looks at a sandbox that attachment ties to a state. A failing backend, store or binding is
@@ -116,6 +119,9 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	}
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
+	if observed != nil && observed.Status != backends.StatusLost {
+		view.LostSecrets = without(kept.Spec.SecretNames, observed.Spec.SecretNames)
+	}
 	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token
 	switch {
 	case pending == nil:
@@ -136,4 +142,9 @@ func (m *Manager) viewUnrecorded(ctx context.Context, view View, attachment Atta
 	here, err := m.Store.Owner(ctx)
 	view.Deleted = here == attachment.Store
 	return view, err
+}
+
+// without returns the values that are not among others.
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return slices.Contains(others, value) })
 }

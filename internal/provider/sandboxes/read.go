@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
@@ -63,6 +64,10 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		r.warnMissing(id, view, resp)
 	} else if view.Observed.Status != backends.StatusLost && view.Observed.Name != "" {
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+		if len(view.LostSecrets) > 0 {
+			// No state knows a secret, but its version does: without one the next apply hands all in again.
+			m.SecretVersion = types.Int64Null()
+		}
 	}
 	c.observeComputed(m, p, view, false)
 	resp.Diagnostics.Append(c.diags...)
