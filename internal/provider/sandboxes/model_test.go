@@ -208,21 +208,24 @@ func TestObserveKeepsSpelling(t *testing.T) {
 			func(m *common) {
 				m.Ports = types.SetValueMust(portType, []attr.Value{port(80, types.StringValue("tcp"), types.BoolValue(false))})
 			},
-			backends.Spec{Ports: []backends.Port{{Port: 80}}}, true,
+			backends.Spec{Ports: []backends.Port{{Port: 80}}},
+			true,
 		},
 		{
 			"default protocol told",
 			func(m *common) {
 				m.Ports = types.SetValueMust(portType, []attr.Value{port(80, types.StringNull(), types.BoolNull())})
 			},
-			backends.Spec{Ports: []backends.Port{{Port: 80, Protocol: "tcp"}}}, true,
+			backends.Spec{Ports: []backends.Port{{Port: 80, Protocol: "tcp"}}},
+			true,
 		},
 		{
 			"a port gone",
 			func(m *common) {
 				m.Ports = types.SetValueMust(portType, []attr.Value{port(80, types.StringNull(), types.BoolNull())})
 			},
-			backends.Spec{}, false,
+			backends.Spec{},
+			false,
 		},
 		{"default network told", func(*common) {}, backends.Spec{Network: backends.Network{Mode: "allow-all"}}, true},
 		{
@@ -230,7 +233,8 @@ func TestObserveKeepsSpelling(t *testing.T) {
 			func(m *common) {
 				m.Network = types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue("allow-all")})
 			},
-			backends.Spec{}, true,
+			backends.Spec{},
+			true,
 		},
 		{"another network", func(*common) {}, backends.Spec{Network: backends.Network{Mode: "deny-all"}}, false},
 		{
@@ -238,7 +242,8 @@ func TestObserveKeepsSpelling(t *testing.T) {
 			func(m *common) {
 				m.Docker = dockerValue(backends.DockerOptions{AllowEngineSocket: true, PullPolicy: "never"})
 			},
-			backends.Spec{}, true,
+			backends.Spec{},
+			true,
 		},
 		{"a label more", func(*common) {}, backends.Spec{Labels: map[string]string{"a": "1"}}, false},
 	} {
