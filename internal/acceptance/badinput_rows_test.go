@@ -59,7 +59,7 @@ func badRows() []badRow {
 		{name: "backend empty", hcl: badSession("", ""), at: "backend", code: invalid},
 		{name: "source given twice", hcl: badSession("local", `source = { rootfs = "/srv/root", snapshot_id = "s" }`), at: "source", code: invalid},
 		{name: "source empty", hcl: badSession("local", `source = {}`), at: "source", code: invalid},
-		{name: "source misspelt", hcl: badSession("docker", `source = { imgae = "debian" }`), at: "source", code: invalid},
+		{name: "source misspelled", hcl: badSession("docker", `source = { imgae = "debian" }`), at: "source", code: invalid},
 		{name: "no source on docker", hcl: badSession("docker", ""), at: "source", code: unsupported},
 		{name: "image no reference", hcl: badSession("docker", `source = { image = "Not An Image" }`), at: "source.image", code: invalid},
 		{name: "image empty", hcl: badSession("docker", `source = { image = "" }`), at: "source.image", code: invalid},

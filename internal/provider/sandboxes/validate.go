@@ -90,7 +90,7 @@ func (c *checker) checkSource() {
 		c.invalid(path.Root("source"), "Several Sources", "Exactly one member of `source` may be set, and these are: "+strings.Join(given, ", ")+".")
 	}
 	if len(given) == 0 && !unknown {
-		c.invalid(path.Root("source"), "Empty Source", "`source` needs exactly one of `image`, `rootfs`, `snapshot_id` and `clone_of`. Leave the attribute out to use the backend's default. A misspelt member is dropped unseen before it reaches the provider.")
+		c.invalid(path.Root("source"), "Empty Source", "`source` needs exactly one of `image`, `rootfs`, `snapshot_id` and `clone_of`. Leave the attribute out to use the backend's default. A misspelled member is dropped unseen before it reaches the provider.")
 	}
 	c.checkClone(source.CloneOf)
 }
