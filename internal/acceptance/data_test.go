@@ -174,3 +174,26 @@ func (f *fixture) nothingLeft() {
 		}
 	}
 }
+
+// TestTaintAfterTakeoverKeepsData taints and purges in a state from which another one has taken the
+// sandbox over: core passes no private state then, and the data must still be there.
+func TestTaintAfterTakeoverKeepsData(t *testing.T) {
+	onEach(t, func(f *fixture) {
+		purge := acctest.Var("on_destroy", "purge")
+		first, second := f.Beside(), f.Beside()
+		for _, w := range []*acctest.Workspace{first, second} {
+			w.Config(f.dataConfig())
+			w.Apply(purge).Succeed()
+		}
+		name := second.Show().Text(keptAddress, "name")
+		hash := f.fileHash(name, keptFile)
+		first.Taint(keptAddress).Succeed()
+		first.Apply(purge).Succeed()
+		if now := f.fileHash(name, keptFile); now != hash || hash == "" {
+			f.t.Errorf("the file has the hash %q, before %q", now, hash)
+		}
+		first.Plan(purge).Empty()
+		first.Destroy(purge).Succeed()
+		f.nothingLeft()
+	})
+}

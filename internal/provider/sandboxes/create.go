@@ -102,6 +102,9 @@ func fillResult(ctx context.Context, m *common, p *persistence, result sandbox.R
 	if m.RecordID.IsUnknown() {
 		m.RecordID = textOrNull(result.Attachment.Record)
 	}
+	if m.AttachmentID.IsUnknown() {
+		m.AttachmentID = textOrNull(result.Attachment.Token)
+	}
 	if m.Name.IsUnknown() {
 		m.Name = textOrNull(result.Observed.Name)
 	}

@@ -39,7 +39,7 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	m, p := imported.parts()
 	setNull(m, p)
 	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(manager.Backend.Name()), types.StringValue(name)
-	m.RecordID = textOrNull(view.Attachment.Record)
+	m.RecordID, m.AttachmentID = textOrNull(view.Attachment.Record), textOrNull(view.Attachment.Token)
 	m.OnDestroy = r.client.OnDestroy
 	if m.OnDestroy.IsUnknown() {
 		m.OnDestroy = types.StringValue("retain")

@@ -11,6 +11,7 @@ import (
 type common struct {
 	ID                  types.String   `tfsdk:"id"`
 	RecordID            types.String   `tfsdk:"record_id"`
+	AttachmentID        types.String   `tfsdk:"attachment_id"`
 	Backend             types.String   `tfsdk:"backend"`
 	Name                types.String   `tfsdk:"name"`
 	Source              types.Object   `tfsdk:"source"`

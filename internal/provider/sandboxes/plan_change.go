@@ -36,7 +36,7 @@ func (p *planner) planChange() {
 // keepComputed starts from what is known. Everything below decides what is not.
 func (p *planner) keepComputed() {
 	plan, state := p.plan, p.state
-	plan.RecordID, plan.Workspace = state.RecordID, state.Workspace
+	plan.RecordID, plan.AttachmentID, plan.Workspace = state.RecordID, state.AttachmentID, state.Workspace
 	plan.ResolvedImage, plan.CreatedAt = state.ResolvedImage, state.CreatedAt
 	plan.Status, plan.SessionID, plan.Endpoints = state.Status, state.SessionID, state.Endpoints
 	if p.persistPlan != nil {

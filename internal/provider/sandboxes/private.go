@@ -67,12 +67,12 @@ func writePrivate(ctx context.Context, private privateWriter, key string, value 
 	diags.Append(private.SetKey(ctx, key, raw)...)
 }
 
-// attachmentOf returns what the private state says, or as little as the state itself knows: core
-// passes no private state for a tainted object.
+// attachmentOf returns what the private state says, or what the state itself knows: core passes no
+// private state for a tainted object.
 func attachmentOf(ctx context.Context, private privateReader, m *common, diags *diag.Diagnostics) (sandbox.Attachment, bool) {
 	attachment, found := readPrivate[sandbox.Attachment](ctx, private, attachmentKey, diags)
 	if !found {
-		attachment.Record = m.RecordID.ValueString()
+		attachment.Record, attachment.Token = m.RecordID.ValueString(), m.AttachmentID.ValueString()
 	}
 	return attachment, found
 }

@@ -45,7 +45,11 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		return
 	}
 	if !found && view.Recorded {
-		writePrivate(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
+		known := view.Attachment
+		if token := m.AttachmentID.ValueString(); token != "" {
+			known.Token = token
+		}
+		writePrivate(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
 	}
 	if view.TakenOver {
 		resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Taken Over by Another State",

@@ -122,6 +122,10 @@ func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 			MarkdownDescription: "The id of the record in the store; unknown until the sandbox was made. Data sources about one sandbox take it.",
 			Computed:            true,
 		},
+		"attachment_id": schema.StringAttribute{
+			MarkdownDescription: "By what this state holds the sandbox. Another state that attaches the sandbox writes another id into the record; a destroy here only forgets the sandbox from then on.",
+			Computed:            true,
+		},
 		"backend": schema.StringAttribute{
 			MarkdownDescription: "Where the sandbox lives: `local` or `docker`. Changing this replaces the sandbox.",
 			Required:            true,
