@@ -330,24 +330,32 @@ func TestRemadeByHand(t *testing.T) {
 		remake func(*container.Config, *container.HostConfig)
 		want   func(*backends.Spec)
 	}{
-		"environment": {func(c *container.Config, _ *container.HostConfig) { c.Env = []string{"PLAIN=2", "HAND=made"} },
-			func(s *backends.Spec) { s.Environment = map[string]string{"PLAIN": "2", "HAND": "made"} }},
+		"environment": {
+			func(c *container.Config, _ *container.HostConfig) { c.Env = []string{"PLAIN=2", "HAND=made"} },
+			func(s *backends.Spec) { s.Environment = map[string]string{"PLAIN": "2", "HAND": "made"} },
+		},
 		"user":              {func(c *container.Config, _ *container.HostConfig) { c.User = "1000" }, func(s *backends.Spec) { s.User = "1000" }},
 		"command":           {func(c *container.Config, _ *container.HostConfig) { c.Entrypoint, c.Cmd = nil, []string{"sleep", "99"} }, func(s *backends.Spec) { s.Command = []string{"sleep", "99"} }},
 		"working_directory": {func(c *container.Config, _ *container.HostConfig) { c.WorkingDir = "/tmp" }, func(s *backends.Spec) { s.WorkingDirectory = "/tmp" }},
 		"labels":            {func(c *container.Config, _ *container.HostConfig) { c.Labels["by"] = "hand" }, func(s *backends.Spec) { s.Labels = map[string]string{"by": "hand"} }},
-		"ports": {func(c *container.Config, h *container.HostConfig) {
-			h.PortBindings = portBindings([]backends.Port{{Port: 8080, Public: true}})
+		"ports": {
+			func(c *container.Config, h *container.HostConfig) {
+				h.PortBindings = portBindings([]backends.Port{{Port: 8080, Public: true}})
+			},
+			func(s *backends.Spec) { s.Ports = []backends.Port{{Port: 8080, Protocol: "tcp", Public: true}} },
 		},
-			func(s *backends.Spec) { s.Ports = []backends.Port{{Port: 8080, Protocol: "tcp", Public: true}} }},
-		"mounts": {func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{"/usr/share:/mnt:ro"} },
+		"mounts": {
+			func(_ *container.Config, h *container.HostConfig) { h.Binds = []string{"/usr/share:/mnt:ro"} },
 			func(s *backends.Spec) {
 				s.Mounts = []backends.Mount{{Source: "/usr/share", Target: "/mnt", ReadOnly: true}}
-			}},
-		"docker": {func(_ *container.Config, h *container.HostConfig) { h.CapAdd = append(h.CapAdd, "NET_RAW") },
+			},
+		},
+		"docker": {
+			func(_ *container.Config, h *container.HostConfig) { h.CapAdd = append(h.CapAdd, "NET_RAW") },
 			func(s *backends.Spec) {
 				s.Docker = &backends.DockerOptions{AddCapabilities: []string{"NET_RAW"}, PullPolicy: pullNever}
-			}},
+			},
+		},
 		"network": {func(_ *container.Config, h *container.HostConfig) { h.NetworkMode = "host" }, func(s *backends.Spec) { s.Network.Mode = "host" }},
 	}
 	for name, row := range rows {

@@ -22,6 +22,9 @@ func (e *engine) check(operation string, spec backends.Spec) error {
 			return invalid(operation, "labels", "Labels that start with "+labelPrefix+" are kept for Sandlot itself.", "")
 		}
 	}
+	if spec.Network.Mode == backends.NetworkDenyAll && len(spec.Ports) > 0 {
+		return invalid(operation, "ports", "A sandbox without a network cannot publish ports.", "Leave the ports out, or allow the network.")
+	}
 	if spec.Docker != nil {
 		switch spec.Docker.PullPolicy {
 		case "", pullMissing, pullAlways, pullNever:

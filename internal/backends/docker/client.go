@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -68,9 +69,12 @@ func (o observed) RoundTrip(request *http.Request) (*http.Response, error) {
 	var response *http.Response
 	err := o.observer.Do(request.Context(), effectOf(request.Method, request.URL), func() error {
 		var err error
-		response, err = o.next.RoundTrip(request)
+		response, err = o.next.RoundTrip(request) //nolint:bodyclose // a transport hands the body on
 		return err
 	})
+	if err == nil && response.StatusCode == http.StatusInsufficientStorage {
+		return nil, errors.Join(errFull, response.Body.Close())
+	}
 	return response, err
 }
 

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net/http"
 	"strings"
 
 	cerrdefs "github.com/containerd/errdefs"
-	"github.com/containerd/errdefs/pkg/errhttp"
 	"github.com/docker/docker/client"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -16,6 +14,9 @@ import (
 
 // longestCause bounds what of an engine's message is shown, in bytes.
 const longestCause = 600
+
+// errFull stands for an answer of 507, which the client has no error for.
+var errFull = errors.New("the engine answered 507 Insufficient Storage")
 
 // cause is a message of the engine, cut, that still can be asked for what it wraps.
 type cause struct {
@@ -56,6 +57,9 @@ func (e *engine) fail(operation, object string, err error, secrets ...string) er
 	failure := &backends.Error{Backend: backendName, Operation: operation, Object: object, Err: cut(err, secrets...)}
 	text := err.Error()
 	switch {
+	case errors.Is(err, errFull) || cerrdefs.IsResourceExhausted(err) || strings.Contains(text, "no space left on device") || strings.Contains(text, "disk quota exceeded"):
+		failure.Kind, failure.Detail = backends.NoCapacity, "The engine has no room left."
+		failure.Remedy = "Free disk space there; `docker system df` shows what uses it."
 	case errors.Is(err, context.DeadlineExceeded):
 		failure.Kind, failure.Detail = backends.TimedOut, "The engine did not answer in time. What was started may still go on."
 	case errors.Is(err, context.Canceled):
@@ -71,11 +75,12 @@ func (e *engine) fail(operation, object string, err error, secrets ...string) er
 		failure.Remedy = "Is the Docker daemon running at " + e.address + "? Start it, or correct the address."
 	case cerrdefs.IsUnauthorized(err) || cerrdefs.IsPermissionDenied(err):
 		failure.Kind, failure.Detail = backends.Unauthorized, "The engine refused the request."
-	case cerrdefs.IsResourceExhausted(err) || errhttp.ToHTTP(err) == http.StatusInsufficientStorage || strings.Contains(text, "no space left on device") || strings.Contains(text, "disk quota exceeded"):
-		failure.Kind, failure.Detail = backends.NoCapacity, "The engine has no room left."
-		failure.Remedy = "Free disk space there; `docker system df` shows what uses it."
+	case cerrdefs.IsNotFound(err) && strings.Contains(text, "No such image"):
+		failure.Kind, failure.Object, failure.Detail = backends.Invalid, "source.image", "The engine does not have the image any more."
+		failure.Remedy = "Pull it there again."
 	case cerrdefs.IsNotFound(err):
-		failure.Kind, failure.Detail = backends.NotFound, "It does not exist on the engine at "+e.address+"."
+		// Absence of a sandbox is said where it was looked for, and nowhere else.
+		failure.Kind, failure.Detail = backends.Conflict, "Something of it went away meanwhile."
 	case cerrdefs.IsConflict(err) || cerrdefs.IsAlreadyExists(err):
 		failure.Kind, failure.Detail = backends.Conflict, "The object changed or is in use."
 	case cerrdefs.IsInvalidArgument(err):

@@ -81,13 +81,15 @@ func (e *engine) exec(ctx context.Context, containerID string, command backends.
 		limit = backends.DefaultOutputLimit
 	}
 	stdout, stderr := &boundedBuffer{limit: limit}, &boundedBuffer{limit: limit}
-	copied := make(chan error, 1)
+	var copyErr error
+	copied := make(chan struct{})
 	go func() {
-		_, err := stdcopy.StdCopy(stdout, stderr, attached.Reader)
-		copied <- err
+		defer close(copied)
+		_, copyErr = stdcopy.StdCopy(stdout, stderr, attached.Reader)
 	}()
 	select {
-	case err = <-copied:
+	case <-copied:
+		err = copyErr
 	case <-ctx.Done():
 		attached.Close()
 		<-copied
@@ -176,13 +178,14 @@ type boundedBuffer struct {
 	truncated bool
 }
 
-// Write never fails, so that the stream is read to its end.
+// Write takes everything, so that the stream is read to its end.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	room := b.limit - b.content.Len()
+	all, room := len(p), b.limit-b.content.Len()
 	if room < len(p) {
 		b.truncated = true
-		b.content.Write(p[:max(room, 0)])
-		return len(p), nil
+		p = p[:max(room, 0)]
+		_, err := b.content.Write(p)
+		return all, err
 	}
 	return b.content.Write(p)
 }

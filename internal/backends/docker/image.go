@@ -42,7 +42,7 @@ func (c *imageCache) inherited(ctx context.Context, e *engine, id string) (inher
 	}
 	inspected, err := e.ImageInspect(ctx, id)
 	if cerrdefs.IsNotFound(err) {
-		return inherited{}, nil
+		return inherited{unknown: true}, nil
 	}
 	if err != nil {
 		return inherited{}, err

@@ -19,6 +19,8 @@ type inherited struct {
 	User    string              `json:"user,omitempty"`
 	Labels  map[string]string   `json:"labels,omitempty"`
 	Volumes map[string]struct{} `json:"volumes,omitempty"`
+	// unknown is true when the image is gone: then only what was asked for can be told.
+	unknown bool
 	// explicit is true when the label was there: then every value has to be given to a container.
 	explicit bool
 	// residue are variables that a commit could not take out of the image, only empty.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 

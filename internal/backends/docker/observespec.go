@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
@@ -80,7 +81,7 @@ func environmentOf(entries []string, asked backends.Spec, below inherited) (map[
 		if _, ok := asked.Environment[name]; ok {
 			continue
 		}
-		if fromImage := below.value(name); fromImage != nil && *fromImage == value {
+		if fromImage := below.value(name); below.unknown || fromImage != nil && *fromImage == value {
 			delete(values, name)
 		}
 	}
@@ -95,7 +96,7 @@ func workingDirectoryOf(actual string, asked backends.Spec) string {
 }
 
 func userOf(actual, asked string, below inherited) string {
-	if asked == "" && (actual == below.User || below.explicit && actual == firstOf(below.User, "0")) {
+	if asked == "" && (below.unknown || actual == below.User || below.explicit && actual == firstOf(below.User, "0")) {
 		return ""
 	}
 	if actual == "" && asked != "" {
@@ -162,10 +163,7 @@ func labelsOf(actual, asked map[string]string, below inherited) map[string]strin
 			continue
 		}
 		fromImage, ok := below.imageLabels[name]
-		if ok && fromImage == value {
-			delete(labels, name)
-		}
-		if value == below.Labels[name] && below.explicit {
+		if below.unknown || ok && fromImage == value || below.explicit && below.Labels[name] == value {
 			delete(labels, name)
 		}
 	}

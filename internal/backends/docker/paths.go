@@ -37,7 +37,7 @@ func (b *Backend) files(ctx context.Context, operation, name string) (*filesOf, 
 }
 
 func (f *filesOf) fail(p string, err error) error {
-	if cerrdefs.IsNotFound(err) {
+	if cerrdefs.IsNotFound(err) && !strings.Contains(err.Error(), "No such container") {
 		return f.missing(p)
 	}
 	if cerrdefs.IsInvalidArgument(err) && strings.Contains(err.Error(), "not a directory") {

@@ -58,16 +58,20 @@ func (b *Backend) saveRoot(ctx context.Context, e *engine, c container.InspectRe
 	if err != nil {
 		return "", false, err
 	}
-	if !rootChanged(changes, c) {
-		return c.Image, false, nil
-	}
 	below, err := b.images.inherited(ctx, e, c.Image)
 	if err != nil {
 		return "", false, err
 	}
+	// What is written into a scratch container where its image declares a volume does not get into
+	// an image; only an import takes the declaration back.
+	_, covered := below.Volumes[workspacePath]
+	covered = covered && labels.role == roleLayer
+	if !covered && !rootChanged(changes, c) {
+		return c.Image, false, nil
+	}
 	kept := configurationOf(c.Config.Labels)
 	hidden := len(kept.Spec.SecretNames) > 0 || !labels.private && len(kept.Spec.Environment) > 0
-	if hidden || e.layers(ctx, c.Image) >= mostLayers {
+	if covered || hidden || e.layers(ctx, c.Image) >= mostLayers {
 		id, err = e.flatten(ctx, c, below, labels, reference)
 	} else {
 		id, err = e.commit(ctx, c, below, labels, reference)

@@ -55,11 +55,11 @@ func (b *Backend) CreateSnapshot(ctx context.Context, marks backends.Marks, id s
 	if err != nil {
 		return backends.Snapshot{}, e.fail(operation, id, err)
 	}
-	for _, found := range existing {
-		if !same(found.Labels, marks) {
+	if len(existing) > 0 {
+		if !same(existing[0].Labels, marks) {
 			return backends.Snapshot{}, taken(operation, id, "snapshot "+id+" of another sandbox")
 		}
-		return snapshotOf(found), nil
+		return snapshotOf(existing[0]), nil
 	}
 	// What is settled may have been unpaused.
 	if c, err = b.sandbox(ctx, e, operation, marks.Name); err != nil {
