@@ -126,7 +126,7 @@ type changeRun struct {
 }
 
 // identity is what must not change, from outside the provider where that is possible.
-type identity struct{ id, recordID, name, mark, container, hash, workspaceMark string }
+type identity struct{ id, recordID, name, mark, container, hash string }
 
 func (r *changeRun) config(after func(change) bool) string {
 	var b strings.Builder
@@ -309,6 +309,42 @@ func (r *changeRun) checkAfter(row change, was, is identity, state *acctest.Stat
 			r.t.Error("checkpoint: there is no snapshot")
 		}
 	}
+}
+
+// TestAccCreationOnlySources: where a sandbox was restored or cloned from is no difference later.
+func TestAccCreationOnlySources(t *testing.T) {
+	onEach(t, func(f *fixture) {
+		const restored, clone = persistent + ".restored", session + ".clone"
+		config := func(trigger, original string) string {
+			return f.block(persistent, "a", f.named("a"), seed, fmt.Sprintf("checkpoint_trigger = %q", trigger)) +
+				f.block(persistent, "b", f.named("b"), seed) +
+				f.block(persistent, "restored", f.named("restored"), `source = { snapshot_id = sandlot_persistent_sandbox.a.current_snapshot_id }`) +
+				f.block(session, "clone", f.named("clone"), fmt.Sprintf("source = { clone_of = sandlot_persistent_sandbox.%s.id }", original))
+		}
+		first := f.block(persistent, "a", f.named("a"), seed)
+		f.Config(first)
+		f.Apply().Succeed()
+		f.Config(strings.Replace(first, seed, seed+"\n  checkpoint_trigger = \"1\"", 1))
+		f.settled()
+		f.Config(config("1", "a"))
+		f.settled()
+		state, hash := f.Show(), f.mustHash(f.Unique("a"))
+		if f.mustHash(f.Unique("restored")) != hash || f.mustHash(f.Unique("clone")) != hash {
+			f.t.Error("the files did not come along")
+		}
+		f.Config(config("2", "b"))
+		f.Plan().Does("update " + persistent + ".a")
+		f.settled()
+		after := f.Show()
+		if state.Text(persistent+".a", "current_snapshot_id") == after.Text(persistent+".a", "current_snapshot_id") {
+			f.t.Error("there is no new checkpoint")
+		}
+		for _, address := range []string{restored, clone} {
+			if state.Text(address, "record_id") != after.Text(address, "record_id") || state.Text(address, "source") != after.Text(address, "source") {
+				f.t.Errorf("%s was touched", address)
+			}
+		}
+	})
 }
 
 // makeRootfs makes a root file system of one static program.

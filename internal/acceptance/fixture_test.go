@@ -110,10 +110,11 @@ func (f *fixture) fileHash(name, file string) string {
 	f.t.Helper()
 	var content []byte
 	if f.docker() {
-		found := false
-		if content, found = f.engine.ReadFile(name, "/workspace/"+file); !found {
+		read, found := f.engine.ReadFile(name, "/workspace/"+file)
+		if !found {
 			return ""
 		}
+		content = read
 	} else {
 		var err error
 		content, err = os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
