@@ -42,11 +42,11 @@ test: ## Bring up what the tests need, then vet, lint, drift checks and every te
 	@scripts/test.sh
 
 .PHONY: testacc
-testacc: build ## Only the acceptance tests, through the real CLIs (RUN=TestAccFile narrows them)
+testacc: ## Only the tests that drive the real CLIs (RUN=TestAccImport narrows them)
 	@scripts/testacc.sh '$(RUN)'
 
 .PHONY: bench
-bench: build ## Measure start-up, per-resource and per-create cost beside their floors
+bench: ## Measure start-up, per-resource and per-create cost beside their floors
 	@scripts/bench.sh
 
 .PHONY: fmt

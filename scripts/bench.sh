@@ -8,6 +8,5 @@ unset TF_CLI_CONFIG_FILE
 
 scripts/setup.sh quickstart
 SANDLOT_BENCH_CLI=$(find_cli)
-SANDLOT_BENCH_PROVIDER=$build/dev/terraform-provider-sandlot
-export SANDLOT_BENCH_CLI SANDLOT_BENCH_PROVIDER CHECKPOINT_DISABLE=1
+export SANDLOT_BENCH_CLI CHECKPOINT_DISABLE=1
 exec go test -timeout 30m -run '^$' -bench . -benchtime 1x ./internal/bench/...

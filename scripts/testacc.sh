@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# testacc.sh [PATTERN] runs the acceptance tests, which are part of the test suite too.
+# testacc.sh [PATTERN] runs the tests that drive the real CLIs; make test runs them too.
 set -eu
 . "$(dirname "$0")/lib.sh"
 
@@ -10,4 +10,4 @@ SANDLOT_TEST_TOFU=$(find_tofu)
 export SANDLOT_TEST_TOFU
 PATH=$(dirname "$SANDLOT_TEST_TOFU"):$PATH
 export PATH CHECKPOINT_DISABLE=1
-exec go test -count=1 -timeout 40m -run "${1:-^TestAcc}" ./internal/...
+exec go test -count=1 -timeout 40m -run "${1:-.}" ./internal/acceptance/... ./internal/provider/...
