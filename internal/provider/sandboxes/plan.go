@@ -151,7 +151,7 @@ func (p *planner) identityPath() path.Path {
 }
 
 func (p *planner) leavePrior() prior {
-	left := prior{ID: p.state.ID.ValueString(), Name: p.state.Name.ValueString(), Generation: 1}
+	left := prior{ID: p.state.ID.ValueString(), Name: p.state.Name.ValueString(), Generation: 1, Purge: p.state.OnDestroy.ValueString() == "purge"}
 	if p.persistState != nil {
 		left.WorkspaceID = sandbox.NormalizeWorkspaceID(p.persistState.WorkspaceID.ValueString())
 		left.Generation = p.persistState.Generation.ValueInt64()
