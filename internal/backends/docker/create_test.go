@@ -13,11 +13,8 @@ func TestLifecycle(t *testing.T) {
 	if observed.Status != backends.StatusRunning || observed.Marks != b.marks || observed.SessionID == "" {
 		t.Fatalf("created %+v", observed)
 	}
-	t.Log(b.calls.take())
 	b.sh("echo hello > /workspace/made-by-command")
-	t.Log(b.calls.take())
 	b.must(b.backend.WriteFile(b.ctx(), b.marks.Name, "/workspace/a/b/file", []byte("content"), 0o640))
-	t.Log(b.calls.take())
 	if got := b.sh("cat /workspace/a/b/file; stat -c %a:%u /workspace/a/b/file"); got != "content640:0" {
 		t.Errorf("written file shows %q", got)
 	}
@@ -34,7 +31,6 @@ func TestLifecycle(t *testing.T) {
 	b.wantKind(err, backends.FileNotFound)
 	b.calls.take()
 	b.delete(backends.DeleteOptions{})
-	t.Log(b.calls.take())
 	_, err = b.backend.Get(b.ctx(), b.marks.Name)
 	b.wantKind(err, backends.NotFound)
 	if left := b.count(); len(left.Containers)+len(left.Volumes)+len(left.Images) > 0 {

@@ -22,8 +22,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(crashVariable) != "" {
+	switch {
+	case os.Getenv(crashVariable) != "":
 		runCrashStep()
+		os.Exit(0)
+	case os.Getenv(dialVariable) != "":
+		runDial()
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
