@@ -88,6 +88,12 @@ func (m *Manager) ours(ctx context.Context, name string) (backends.Observed, err
 // Describe reads one of our sandboxes and the binding it was found in, for objects that live
 // inside it. bound is the binding that such an object remembers, empty when it has none yet.
 func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Observed, string, error) {
+	if bound == "" {
+		var err error
+		if bound, err = m.recordedBinding(ctx, name); err != nil {
+			return backends.Observed{}, "", err
+		}
+	}
 	if err := m.checkBinding(ctx, name, bound); err != nil {
 		return backends.Observed{}, "", err
 	}
@@ -97,6 +103,20 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 	}
 	observed, err := m.ours(ctx, name)
 	return observed, binding.ID, err
+}
+
+// recordedBinding is where the records say that a sandbox of ours lives, "" when they say nothing or
+// name several places.
+func (m *Manager) recordedBinding(ctx context.Context, name string) (string, error) {
+	owner, err := m.owner(ctx)
+	if err != nil || owner == "" {
+		return "", err
+	}
+	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	if err != nil || len(records) != 1 {
+		return "", err
+	}
+	return records[0].Binding, nil
 }
 
 // Remembers tells whether the store holds a committed persistent sandbox of ours by that name,

@@ -45,6 +45,12 @@ func (m *Manager) Read(ctx context.Context, name string, attachment Attachment) 
 	if err != nil {
 		return View{}, err
 	}
+	if record != nil {
+		// The private state can be lost: core drops it when the plugin dies in an update.
+		if err := m.checkBinding(ctx, name, record.Binding); err != nil {
+			return View{}, err
+		}
+	}
 	return m.view(ctx, name, attachment, record)
 }
 

@@ -70,6 +70,11 @@ func (m *Manager) attached(ctx context.Context, attachment Attachment, request R
 	if err != nil {
 		return nil, nil, err
 	}
+	if record != nil {
+		if err := m.checkBinding(ctx, request.Name, record.Binding); err != nil {
+			return nil, nil, err
+		}
+	}
 	observed, err := m.get(ctx, request.Name)
 	if err != nil {
 		return nil, nil, err

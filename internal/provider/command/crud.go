@@ -55,7 +55,11 @@ func (r *commandResource) Read(ctx context.Context, req resource.ReadRequest, re
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	bound := inside.Bound(ctx, req.Private, &resp.Diagnostics)
+	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), bound)
+	if err == nil && !place.Gone {
+		inside.Remember(ctx, bound, place, resp.Private, &resp.Diagnostics)
+	}
 	switch {
 	case errors.Is(err, client.ErrUnknown):
 	case err != nil:

@@ -102,10 +102,12 @@ func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	bound := inside.Bound(ctx, req.Private, &resp.Diagnostics)
+	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), bound)
 	var found sandbox.FileState
 	var content []byte
 	if err == nil && !place.Gone {
+		inside.Remember(ctx, bound, place, resp.Private, &resp.Diagnostics)
 		found, content, err = read(ctx, place, state)
 	}
 	switch {

@@ -39,6 +39,7 @@ func (r *fileResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 	if !req.State.Raw.IsNull() {
 		state = &model{}
 		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+		inside.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(checkPath(config)...)
 	if config.OnDestroy.IsNull() {
@@ -87,13 +88,12 @@ func (r *fileResource) planContent(ctx context.Context, plan, state *model, diag
 	}
 }
 
-// claim refuses a second resource for one file. The second leg of a replacement, which has private
-// state but no state, is the first one's resource again.
+// claim refuses a second resource for one file.
 func (r *fileResource) claim(ctx context.Context, plan model, state *model, req resource.ModifyPlanRequest, diags *diag.Diagnostics) {
 	if plan.SandboxID.IsUnknown() || plan.Path.IsUnknown() {
 		return
 	}
-	if state == nil && inside.Bound(ctx, req.Private, diags) != "" {
+	if state == nil && inside.SecondLeg(ctx, req.Private, diags) {
 		return
 	}
 	resolved, err := sandbox.ResolvePath(workspace, plan.Path.ValueString())

@@ -25,7 +25,11 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
-const bindingKey = "binding"
+// Keys of the private state.
+const (
+	bindingKey = "binding"
+	legKey     = "first_leg"
+)
 
 // Place is the sandbox that something lives in, as a read found it.
 type Place struct {
@@ -94,6 +98,27 @@ func Bound(ctx context.Context, private PrivateReader, diags *diag.Diagnostics) 
 		diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The key %q holds no valid JSON: %s.", bindingKey, err))
 	}
 	return binding
+}
+
+// Remember adds the binding where the private state has none: core drops all of it when the plugin
+// dies in an update.
+func Remember(ctx context.Context, bound string, place Place, private PrivateWriter, diags *diag.Diagnostics) {
+	if bound == "" && place.Binding != "" {
+		Bind(ctx, private, place.Binding, diags)
+	}
+}
+
+// LeaveLeg marks the private state in the first leg of what may be a replacement, and SecondLeg
+// tells in a plan without state whether it is the second leg of one: the same resource once more.
+func LeaveLeg(ctx context.Context, private PrivateWriter, diags *diag.Diagnostics) {
+	diags.Append(private.SetKey(ctx, legKey, []byte("true"))...)
+}
+
+// SecondLeg is described at [LeaveLeg].
+func SecondLeg(ctx context.Context, private PrivateReader, diags *diag.Diagnostics) bool {
+	mark, readDiags := private.GetKey(ctx, legKey)
+	diags.Append(readDiags...)
+	return len(mark) > 0
 }
 
 // Bind remembers a binding.
