@@ -1,0 +1,78 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// reattach takes over an existing object of ours. The attachment is written last, so that a
+// failure leaves whoever held it before in place.
+func (m *Manager) reattach(ctx context.Context, request Request, record store.Record) (Result, error) {
+	kept, err := contentsOf(record)
+	if err != nil {
+		return Result{}, err
+	}
+	if changed := changedSource(kept.Spec.Source, request.Spec.Source); changed != "" {
+		return Result{}, &Refusal{
+			Code:   CodeOtherSource,
+			Detail: fmt.Sprintf("%s exists already and was made from %s. Its data is kept, so it is not made anew.", ID(record.Backend, record.Name), changed),
+			Remedy: "Set the source back, raise `generation` to start over beside it, or purge it first: set `on_destroy = \"purge\"` with the old source, apply, destroy, then change the source.",
+		}
+	}
+	observed, err := m.converge(ctx, request, record)
+	if err != nil {
+		return Result{}, fmt.Errorf("re-attach %s: %w", ID(record.Backend, record.Name), err)
+	}
+	if record.Spec, err = encode(contents{Spec: withSource(request.Spec, kept.Spec.Source), Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+		return Result{}, err
+	}
+	record.Attachment, record.Intent, record.Committed = newToken(), nil, true
+	if request.WorkspaceID != "" {
+		record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
+	}
+	if record, err = m.Store.Update(ctx, record); err != nil {
+		return Result{}, err
+	}
+	result, err := m.result(ctx, record, observed)
+	result.Reattached = true
+	return result, err
+}
+
+// converge brings the object to the requested specification and run state. A new attachment leads
+// to a running sandbox unless stopped was asked for, just as a first create does.
+func (m *Manager) converge(ctx context.Context, request Request, record store.Record) (backends.Observed, error) {
+	if _, err := m.Backend.Reconfigure(ctx, marksOf(record), request.Spec); err != nil {
+		return backends.Observed{}, err
+	}
+	change := m.Backend.Start
+	if request.DesiredState == DesiredStopped {
+		change = m.Backend.Stop
+	}
+	if err := change(ctx, request.Name); err != nil {
+		return backends.Observed{}, err
+	}
+	return m.Backend.Get(ctx, request.Name)
+}
+
+// changedSource describes the source an object was made from when another one is wanted now. A
+// member that either side does not know (after an import, a lost record) is no difference, and
+// neither are those that are used at creation only.
+func changedSource(made, wanted backends.Source) string {
+	if made.Image != "" && wanted.Image != "" && !SameImage(made.Image, wanted.Image) {
+		return fmt.Sprintf("image %q", made.Image)
+	}
+	if made.Rootfs != "" && wanted.Rootfs != "" && made.Rootfs != wanted.Rootfs {
+		return fmt.Sprintf("rootfs %q", made.Rootfs)
+	}
+	return ""
+}
+
+func withSource(spec backends.Spec, made backends.Source) backends.Spec {
+	if made != (backends.Source{}) {
+		spec.Source = made
+	}
+	return spec
+}
