@@ -225,7 +225,7 @@ func specAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{absolute},
 		},
 		"user": schema.StringAttribute{
-			MarkdownDescription: "The user that the main process and commands run as: a name or uid, optionally with `:` and a group or gid. Default: the image's.",
+			MarkdownDescription: "The user that the main process and commands run as: a name or uid, optionally with `:` and a group or gid. Default: the image's. Where it is set, commands that run as root have no Linux capabilities: to install packages, leave it unset and name the user in each command.",
 			Optional:            true,
 			Validators:          []validator.String{validators.String("a user name or uid", sandbox.CheckUser)},
 		},
