@@ -1,6 +1,9 @@
 package acceptance_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -195,5 +198,79 @@ func TestTaintAfterTakeoverKeepsData(t *testing.T) {
 		first.Plan(purge).Empty()
 		first.Destroy(purge).Succeed()
 		f.nothingLeft()
+	})
+}
+
+// TestPurgedByAnotherStateIsMissing purges in the state that took a sandbox over. The one that lost it
+// finds it missing, and makes no empty one in its place.
+func TestPurgedByAnotherStateIsMissing(t *testing.T) {
+	onEach(t, func(f *fixture) {
+		first, second := f.Beside(), f.Beside()
+		purge := acctest.Var("on_destroy", "purge")
+		first.Config(f.dataConfig())
+		second.Config(f.dataConfig())
+		first.Apply().Succeed()
+		second.Apply(purge).Succeed()
+		second.Destroy(purge).Succeed()
+		first.Plan().FailWith("sandbox_missing")
+	})
+}
+
+// TestForeignNamesakeIsLeftAlone lets somebody else make a sandbox of the same name after ours was
+// removed by hand: our destroy does not touch it, whatever it says.
+func TestForeignNamesakeIsLeftAlone(t *testing.T) {
+	onEach(t, func(f *fixture) {
+		theirs := f.Beside()
+		theirs.ProviderBlock(fmt.Sprintf("data_dir = %q\nowner = \"theirs-%s\"", f.DataDir, f.Tag))
+		if f.docker() {
+			f.engine.CleanUp("sandlot.owner=theirs-" + f.Tag)
+		}
+		for _, policy := range []string{"retain", "purge"} {
+			f.Config(f.dataConfig())
+			theirs.Config(f.dataConfig())
+			f.Apply(acctest.Var("on_destroy", policy)).Succeed()
+			name := f.Show().Text(keptAddress, "name")
+			f.removeByHand(name)
+			theirs.Apply(acctest.Var("on_destroy", "purge")).Succeed()
+			hash := f.fileHash(name, keptFile)
+			f.Destroy(acctest.NoRefresh()).Succeed()
+			theirs.Plan(acctest.Var("on_destroy", "purge")).Empty()
+			if now := f.fileHash(name, keptFile); now != hash || hash == "" {
+				f.t.Errorf("%s: their file has the hash %q, before %q", policy, now, hash)
+			}
+			if f.docker() && !f.engine.MustContainer(name).State.Running {
+				f.t.Errorf("%s: their container was stopped", policy)
+			}
+			theirs.Destroy(acctest.Var("on_destroy", "purge")).Succeed()
+		}
+	})
+}
+
+// removeByHand removes a sandbox with its workspace, past the provider.
+func (f *fixture) removeByHand(name string) {
+	f.t.Helper()
+	if f.docker() {
+		f.engine.Remove(name)
+		f.engine.RemoveVolume(name + "-workspace")
+		return
+	}
+	if err := os.RemoveAll(f.sandboxDir(name)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestMountBehindLinks mounts links that lead to the data directory and to an engine's socket.
+func TestMountBehindLinks(t *testing.T) {
+	onEach(t, func(f *fixture) {
+		f.Config(f.block(persistent, "it", f.workspaceID("links")))
+		f.Apply().Succeed()
+		for what, target := range map[string]string{"data": f.DataDir, "run": "/var/run"} {
+			link := filepath.Join(f.Home, what)
+			if err := os.Symlink(target, link); err != nil {
+				f.t.Fatal(err)
+			}
+			f.Config(f.block(persistent, "it", f.workspaceID("links"), fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt" }]`, link)))
+			f.Plan().FailWith("invalid_value")
+		}
 	})
 }

@@ -124,7 +124,7 @@ func (m *Manager) makeNew(ctx context.Context, request Request, binding, owner s
 	if err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
 	}
-	return m.result(ctx, record, observed)
+	return resultOf(record, observed)
 }
 
 func (m *Manager) announceCreate(ctx context.Context, request Request, binding, owner string, reuse *store.Record) (store.Record, intent, error) {
@@ -162,10 +162,9 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, binding, 
 	return record, pending, err
 }
 
-// attachment is what a state remembers of a record.
-func (m *Manager) attachment(ctx context.Context, record store.Record) (Attachment, error) {
-	id, err := m.Store.Owner(ctx)
-	return Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding, Store: id}, err
+// attachmentOf is what a state remembers of a record.
+func attachmentOf(record store.Record) Attachment {
+	return Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
 }
 
 // build makes the object, runs the setup and brings it to the run state that was asked for.
@@ -182,7 +181,7 @@ func (m *Manager) build(ctx context.Context, request Request, record store.Recor
 			return observed, err
 		}
 	}
-	return m.Backend.Get(ctx, request.Name)
+	return m.arrived(ctx, request)
 }
 
 // undoCreate removes what a failed create made, also when ctx was canceled.
@@ -193,7 +192,7 @@ func (m *Manager) undoCreate(ctx context.Context, record store.Record, pending i
 	if err == nil {
 		return m.settleUndone(ctx, record, pending, cause)
 	}
-	result, resultErr := m.result(ctx, record, backends.Observed{Name: record.Name, Marks: marksOf(record)})
+	result, resultErr := resultOf(record, backends.Observed{Name: record.Name, Marks: marksOf(record)})
 	return &PartialError{Result: result, Err: errors.Join(cause, fmt.Errorf("clean up after the failed create: %w", err), resultErr)}
 }
 
@@ -209,15 +208,7 @@ func (m *Manager) settleUndone(ctx context.Context, record store.Record, pending
 	return cause
 }
 
-func (m *Manager) result(ctx context.Context, record store.Record, observed backends.Observed) (Result, error) {
+func resultOf(record store.Record, observed backends.Observed) (Result, error) {
 	kept, err := contentsOf(record)
-	if err != nil {
-		return Result{}, err
-	}
-	attachment, err := m.attachment(ctx, record)
-	return Result{
-		Attachment:        attachment,
-		Observed:          observed,
-		CurrentSnapshotID: kept.Snapshot,
-	}, err
+	return Result{Attachment: attachmentOf(record), Observed: observed, CurrentSnapshotID: kept.Snapshot}, err
 }

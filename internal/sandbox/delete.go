@@ -52,6 +52,10 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 	if err := m.checkBinding(ctx, name, record.Binding); err != nil {
 		return "", err
 	}
+	if observed != nil && observed.Marks.Record != record.ID {
+		// Ours is gone, and the name belongs to another object now. That is left alone.
+		return m.forgetReplaced(ctx, *record, attachment)
+	}
 	pending, err := intentOf(*record)
 	if err != nil {
 		return "", err
@@ -148,4 +152,13 @@ func (m *Manager) deleteUnrecorded(ctx context.Context, name string, kind backen
 		return "", err
 	}
 	return Retained, nil
+}
+
+// forgetReplaced lets go of a record whose object is gone while another one has its name: no call
+// of the backend by that name would be about ours.
+func (m *Manager) forgetReplaced(ctx context.Context, record store.Record, attachment Attachment) (Outcome, error) {
+	if attachment.Token != "" && record.Attachment != attachment.Token {
+		return Forgotten, nil
+	}
+	return Removed, m.Store.Delete(ctx, record)
 }

@@ -49,6 +49,13 @@ func (m *Manager) awake(ctx context.Context, name string, work func(context.Cont
 		}
 		return work(ctx)
 	case backends.StatusStopped:
+		if observed.Marks.Kind == backends.Session && m.Backend.Capabilities().StopEmptiesSession {
+			return &backends.Error{
+				Kind: backends.NotRunning, Backend: m.Backend.Name(), Operation: "run in stopped sandbox", Object: name,
+				Detail: "Stopping it again afterwards would empty its workspace on this backend.",
+				Remedy: "Start it with `desired_state = \"running\"`, or use `sandlot_persistent_sandbox`.",
+			}
+		}
 	default:
 		return &backends.Error{
 			Kind: backends.NotRunning, Backend: m.Backend.Name(), Operation: "run in sandbox", Object: name,

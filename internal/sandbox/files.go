@@ -87,6 +87,19 @@ func (m *Manager) readFile(ctx context.Context, observed backends.Observed, user
 	return FileState{Path: resolved, SHA256: hex.EncodeToString(hash.Sum(nil)), Size: size, Mode: info.Mode.Perm()}, content, nil
 }
 
+// StatFile describes a file, nil without an error when there is none. It never wakes the sandbox.
+func (m *Manager) StatFile(ctx context.Context, observed backends.Observed, userPath string) (*backends.FileInfo, error) {
+	resolved, err := m.resolve(observed, userPath)
+	if err != nil {
+		return nil, err
+	}
+	info, err := m.Backend.StatFile(ctx, observed.Name, resolved)
+	if backends.KindOf(err) == backends.FileNotFound {
+		return nil, nil
+	}
+	return &info, err
+}
+
 // WriteFile replaces a file in one step.
 func (m *Manager) WriteFile(ctx context.Context, observed backends.Observed, userPath string, content []byte, mode fs.FileMode) (FileState, error) {
 	resolved, err := m.resolve(observed, userPath)

@@ -16,7 +16,7 @@ type View struct {
 	Status backends.Status
 	// Observed is the zero value when the sandbox is missing.
 	Observed backends.Observed
-	// Deleted is true when a delete was completed whose answer never reached the state.
+	// Deleted is true when this state's own delete was completed, but the answer never reached it.
 	Deleted bool
 	// Replaced is true when the name now belongs to an object that is not the one in the state.
 	Replaced bool
@@ -84,9 +84,7 @@ func (m *Manager) Import(ctx context.Context, name string) (View, error) {
 	}
 	attachment := Attachment{Record: observed.Marks.Record, Binding: binding.ID}
 	if record != nil {
-		if attachment, err = m.attachment(ctx, *record); err != nil {
-			return View{}, err
-		}
+		attachment = attachmentOf(*record)
 	}
 	view, err := m.view(ctx, name, attachment, record)
 	view.Attachment = attachment
@@ -120,9 +118,7 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		return view, err
 	}
 	view.Recorded = true
-	if view.Attachment, err = m.attachment(ctx, *record); err != nil {
-		return view, err
-	}
+	view.Attachment = attachmentOf(*record)
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
 	if observed != nil && observed.Status != backends.StatusLost {
@@ -139,14 +135,14 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	return view, nil
 }
 
-// viewUnrecorded tells a lost record from a deleted one. Only a completed delete takes a record out
-// of a store, so the store that once held it is proof; another or a new store proves nothing.
+// viewUnrecorded tells a lost record from a deleted one. Only what this state's own attachment
+// deleted is done with; what another state deleted is missing here.
 func (m *Manager) viewUnrecorded(ctx context.Context, view View, attachment Attachment) (View, error) {
-	if view.Status != StatusMissing || attachment.Store == "" {
+	if view.Status != StatusMissing || attachment.Token == "" {
 		return view, nil
 	}
-	here, err := m.Store.Owner(ctx)
-	view.Deleted = here == attachment.Store
+	holder, deleted, err := m.Store.Deleted(ctx, attachment.Record)
+	view.Deleted = deleted && holder == attachment.Token
 	return view, err
 }
 

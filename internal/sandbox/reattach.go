@@ -30,13 +30,11 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 		return Result{}, err
 	}
 	record.Attachment, record.Intent, record.Committed = newToken(), nil, true
-	if request.WorkspaceID != "" {
-		record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
-	}
+	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
 	if record, err = m.Store.Update(ctx, record); err != nil {
 		return Result{}, err
 	}
-	result, err := m.result(ctx, record, observed)
+	result, err := resultOf(record, observed)
 	result.Reattached = true
 	return result, err
 }
@@ -54,7 +52,21 @@ func (m *Manager) converge(ctx context.Context, request Request, record store.Re
 	if err := change(ctx, request.Name); err != nil {
 		return backends.Observed{}, err
 	}
-	return m.Backend.Get(ctx, request.Name)
+	return m.arrived(ctx, request)
+}
+
+// arrived reads a sandbox after its run state was changed, and makes sure that one which has to run
+// does: a main process can end as soon as it was started.
+func (m *Manager) arrived(ctx context.Context, request Request) (backends.Observed, error) {
+	observed, err := m.Backend.Get(ctx, request.Name)
+	if err == nil && request.DesiredState == DesiredRunning && !observed.Running() {
+		err = &backends.Error{
+			Kind: backends.NotRunning, Backend: m.Backend.Name(), Operation: "keep running sandbox", Object: request.Name,
+			Detail: "Its main process ended by itself.",
+			Remedy: "Give it a `command` that goes on, or leave `desired_state` unset.",
+		}
+	}
+	return observed, err
 }
 
 // changedSource describes the source an object was made from when another one is wanted now. A

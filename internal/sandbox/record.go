@@ -16,9 +16,6 @@ type Attachment struct {
 	Record  string `json:"record"`
 	Token   string `json:"token"`
 	Binding string `json:"binding"`
-	// Store is the store that held the record. Where that very store has no record any more and the
-	// object is gone, a delete was completed.
-	Store string `json:"store"`
 }
 
 // contents is what Record.Spec holds as JSON.

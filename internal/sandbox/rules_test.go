@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
 func TestRules(t *testing.T) {
@@ -260,17 +262,17 @@ func TestRedact(t *testing.T) {
 		{"s3cr3ts3cr3t", "(TOKEN redacted)(TOKEN redacted)"},
 		{"abc stays", "abc stays"},
 	} {
-		if found := Redact(test.text, secrets); found != test.want {
+		if found := backends.Redact(test.text, secrets); found != test.want {
 			t.Errorf("Redact(%q) = %q, want %q", test.text, found, test.want)
 		}
 	}
 	// A secret that holds another one leaves nothing of itself, in whichever order a map is walked.
 	for range 50 {
-		if found := Redact("say s3cr3t-and-more", secrets); strings.Contains(found, "and-more") || strings.Contains(found, "s3cr3t") {
+		if found := backends.Redact("say s3cr3t-and-more", secrets); strings.Contains(found, "and-more") || strings.Contains(found, "s3cr3t") {
 			t.Fatalf("a part of a secret is left: %q", found)
 		}
 	}
-	if found := Redact("say s3cr3t", nil); found != "say s3cr3t" {
+	if found := backends.Redact("say s3cr3t", nil); found != "say s3cr3t" {
 		t.Errorf("without secrets the text became %q", found)
 	}
 }

@@ -1,11 +1,8 @@
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -37,7 +34,7 @@ func tail(result backends.ExecResult, spec backends.Spec) string {
 	if output == "" {
 		output = strings.TrimSpace(string(result.Stdout))
 	}
-	output = Redact(output, spec.Secrets)
+	output = backends.Redact(output, spec.Secrets)
 	if len(output) > setupOutputShown {
 		output = "… " + strings.ToValidUTF8(output[len(output)-setupOutputShown:], "")
 	}
@@ -45,19 +42,4 @@ func tail(result backends.ExecResult, spec backends.Spec) string {
 		return ""
 	}
 	return " It said: " + output
-}
-
-// Redact replaces every secret value in text. Values shorter than four bytes are left alone: they
-// would turn the text into noise and hide nothing. Longer ones go first: a secret that starts with
-// another one would leave its rest behind.
-func Redact(text string, secrets map[string]string) string {
-	names := slices.SortedFunc(maps.Keys(secrets), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(secrets[b]), len(secrets[a])), cmp.Compare(a, b))
-	})
-	for _, name := range names {
-		if value := secrets[name]; len(value) >= 4 {
-			text = strings.ReplaceAll(text, value, "("+name+" redacted)")
-		}
-	}
-	return text
 }

@@ -53,14 +53,15 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	record.Intent, record.Committed = nil, true
+	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
 	if *record, err = m.Store.Update(ctx, *record); err != nil {
 		return Result{}, err
 	}
-	after, err := m.Backend.Get(ctx, request.Name)
+	after, err := m.arrived(ctx, request)
 	if err != nil {
 		return Result{}, err
 	}
-	return m.result(ctx, *record, after)
+	return resultOf(*record, after)
 }
 
 // attached returns record and object after it made sure that this state may change them.
@@ -110,7 +111,7 @@ func takenOver(id string) error {
 	return &Refusal{
 		Code:   CodeTakenOver,
 		Detail: fmt.Sprintf("Another Terraform state has attached %s since this one did.", id),
-		Remedy: "Nothing was changed. Let go of it here with `terraform state rm`, or take it back with `terraform import`.",
+		Remedy: "Nothing was changed. Let go of it here with `terraform state rm`; an apply after that takes it back.",
 	}
 }
 

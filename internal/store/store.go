@@ -47,8 +47,11 @@ type Store interface {
 	Insert(ctx context.Context, record Record) (Record, error)
 	// Update replaces a record and returns it with its next revision.
 	Update(ctx context.Context, record Record) (Record, error)
-	// Delete removes a record. An absent one is success.
+	// Delete removes a record and notes who held it, for Deleted. An absent one is success.
 	Delete(ctx context.Context, record Record) error
+	// Deleted tells whether a record was deleted here within the last 90 days, and the attachment it
+	// had then. A read.
+	Deleted(ctx context.Context, id string) (attachment string, deleted bool, err error)
 
 	// Lock waits for the exclusive lock of key, held across processes until it is released or the
 	// process dies, however it dies.

@@ -48,6 +48,7 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 	}
 	user := firstOf(command.User, c.Config.User)
 	id, result, err := e.exec(limited, c.ID, command, user, tag)
+	result = result.Redacted(secretsIn(*c))
 	switch {
 	case limited.Err() != nil:
 		return result, e.endCommand(ctx, limited.Err(), operation, name, c.ID, id, user, tag)
@@ -55,6 +56,18 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 		return result, e.execFailure(operation, name, err)
 	}
 	return result, notStarted(operation, command, result)
+}
+
+// secretsIn returns the secret variables of a container with their values.
+func secretsIn(c container.InspectResponse) map[string]string {
+	names := configurationOf(c.Config.Labels).Spec.SecretNames
+	secrets := map[string]string{}
+	for _, entry := range c.Config.Env {
+		if name, value, ok := strings.Cut(entry, "="); ok && slices.Contains(names, name) {
+			secrets[name] = value
+		}
+	}
+	return secrets
 }
 
 // exec runs a command and returns the engine's id of it as soon as there is one, also on failure.

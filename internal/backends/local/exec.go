@@ -34,6 +34,10 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 	if err != nil {
 		return backends.ExecResult{}, err
 	}
+	secrets, err := b.loadSecrets(op, b.sandboxDir(name))
+	if err != nil {
+		return backends.ExecResult{}, err
+	}
 	if command.Timeout > 0 {
 		limited, cancel := context.WithTimeout(ctx, command.Timeout)
 		defer cancel()
@@ -49,7 +53,7 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 	} else {
 		result, err = b.execIsolated(ctx, op, stored, command, environment, options)
 	}
-	return result, b.explainEnd(op, name, err)
+	return result.Redacted(secrets), b.explainEnd(op, name, err)
 }
 
 // execIsolated runs the command in namespaces of its own.

@@ -96,6 +96,11 @@ func conclude(ctx context.Context, op operation, result backends.ExecResult, wat
 }
 
 func timedOut(op operation, cause error) error {
+	if errors.Is(cause, context.Canceled) {
+		failure := op.fail(backends.Failed, "The run was interrupted. All processes of the command were ended.")
+		failure.Err = cause
+		return failure
+	}
 	failure := op.fail(backends.TimedOut, "The command did not end in time. All of its processes were ended.")
 	failure.Err = cause
 	return failure

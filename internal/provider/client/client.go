@@ -47,6 +47,7 @@ type Client struct {
 	mu       sync.Mutex
 	managers map[string]*sandbox.Manager
 	claims   map[string]bool
+	files    files
 }
 
 // New makes a client. It does no I/O.
@@ -59,6 +60,7 @@ func New(settings Settings, observer effects.Observer) *Client {
 		store:    sqlite.New(sqlite.Config{Dir: settings.DataDir.ValueString(), Observer: observer}),
 		managers: map[string]*sandbox.Manager{},
 		claims:   map[string]bool{},
+		files:    newFiles(),
 	}
 }
 

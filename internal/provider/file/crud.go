@@ -59,6 +59,7 @@ func (r *fileResource) present(ctx context.Context, sandboxID, bound string) (in
 
 // seed writes the wanted content unless the file exists and must be left alone.
 func (r *fileResource) seed(ctx context.Context, place inside.Place, plan model) (sandbox.FileState, error) {
+	defer r.client.LockFiles(plan.SandboxID.ValueString())()
 	if !plan.Overwrite.ValueBool() {
 		existing, err := place.Manager.HashFile(ctx, place.Observed, plan.Path.ValueString())
 		if !errors.Is(err, backends.FileNotFound) {
@@ -69,11 +70,7 @@ func (r *fileResource) seed(ctx context.Context, place inside.Place, plan model)
 	if err != nil {
 		return sandbox.FileState{}, err
 	}
-	mode, err := parseMode(plan.Mode.ValueString())
-	if err != nil {
-		return sandbox.FileState{}, err
-	}
-	return place.Manager.WriteFile(ctx, place.Observed, plan.Path.ValueString(), content, mode)
+	return r.write(ctx, place, plan, content)
 }
 
 // fill completes what the plan left unknown.
@@ -116,6 +113,12 @@ func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	case errors.Is(err, backends.FileNotFound) || err == nil && place.Gone:
 		resp.State.RemoveResource(ctx)
 		return
+	case errors.Is(err, backends.Invalid) || errors.Is(err, backends.PathEscapes) || errors.Is(err, backends.Unauthorized):
+		// What runs inside may put anything in the file's place. That must not stop its owner's plans.
+		resp.Diagnostics.Append(diagnostics.Warning(string(backends.KindOf(err)), "Files Were Replaced",
+			state.ID.ValueString()+" is no file any more that can be read, so it is planned again. "+err.Error()))
+		resp.State.RemoveResource(ctx)
+		return
 	case err != nil:
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Read File %q", state.ID.ValueString()), err))
 		return
@@ -135,7 +138,8 @@ func read(ctx context.Context, place inside.Place, state model) (sandbox.FileSta
 
 // observe brings what was found into the state, whose own spelling stays where it means the same.
 func (m *model) observe(found sandbox.FileState, content []byte) {
-	if mode, err := parseMode(m.Mode.ValueString()); err != nil || mode != found.Mode {
+	// The mode of a file that is left alone is left alone too.
+	if mode, err := parseMode(m.Mode.ValueString()); err != nil || mode != found.Mode && m.Overwrite.ValueBool() {
 		m.Mode = types.StringValue(formatMode(found.Mode))
 	}
 	if m.SHA256.ValueString() == found.SHA256 {
@@ -181,26 +185,54 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
+// change brings the file to the plan. What another resource wrote at the old path meanwhile stays.
 func (r *fileResource) change(ctx context.Context, place inside.Place, plan, state model) (sandbox.FileState, error) {
-	renamed := plan.Path.ValueString() != state.Path.ValueString()
-	rewritten := renamed || plan.SHA256.IsUnknown() || plan.SHA256.ValueString() != state.SHA256.ValueString() || plan.Mode.ValueString() != state.Mode.ValueString()
-	if !rewritten {
-		return sandbox.FileState{SHA256: state.SHA256.ValueString(), Size: state.Size.ValueInt64()}, nil
-	}
-	mode, err := parseMode(plan.Mode.ValueString())
+	defer r.client.LockFiles(state.SandboxID.ValueString())()
+	from, err := sandbox.ResolvePath(place.Observed.Workspace, state.Path.ValueString())
 	if err != nil {
 		return sandbox.FileState{}, err
+	}
+	to, err := sandbox.ResolvePath(place.Observed.Workspace, plan.Path.ValueString())
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	rewritten := from != to || plan.SHA256.IsUnknown() || plan.SHA256.ValueString() != state.SHA256.ValueString() || plan.Mode.ValueString() != state.Mode.ValueString()
+	if !rewritten {
+		return sandbox.FileState{SHA256: state.SHA256.ValueString(), Size: state.Size.ValueInt64()}, nil
 	}
 	content, err := r.next(ctx, place, plan, state)
 	if err != nil {
 		return sandbox.FileState{}, err
 	}
-	written, err := place.Manager.WriteFile(ctx, place.Observed, plan.Path.ValueString(), content, mode)
-	if err != nil || !renamed {
+	before, err := place.Manager.StatFile(ctx, place.Observed, from)
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	written, err := r.write(ctx, place, plan, content)
+	if err != nil || from == to || before == nil || r.client.Written(fileKey(state, from)) {
 		return written, err
 	}
-	return written, place.Manager.RemoveFile(ctx, place.Observed, state.Path.ValueString())
+	after, err := place.Manager.StatFile(ctx, place.Observed, from)
+	if err != nil || after == nil || !after.ModTime.Equal(before.ModTime) || after.Size != before.Size || after.Mode != before.Mode {
+		return written, err // the old path leads to the new file, through a link
+	}
+	return written, place.Manager.RemoveFile(ctx, place.Observed, from)
 }
+
+// write writes the file where the plan has it. The caller holds the lock of the sandbox's files.
+func (r *fileResource) write(ctx context.Context, place inside.Place, plan model, content []byte) (sandbox.FileState, error) {
+	mode, err := parseMode(plan.Mode.ValueString())
+	if err != nil {
+		return sandbox.FileState{}, err
+	}
+	written, err := place.Manager.WriteFile(ctx, place.Observed, plan.Path.ValueString(), content, mode)
+	if err == nil {
+		r.client.NoteWritten(fileKey(plan, written.Path))
+	}
+	return written, err
+}
+
+func fileKey(m model, resolved string) string { return m.SandboxID.ValueString() + ":" + resolved }
 
 // next is the content after the update: what the file holds now where edits inside are left alone,
 // else what the configuration wants.
@@ -239,9 +271,24 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	defer cancel()
 	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
 	if err == nil && !place.Gone {
-		err = place.Manager.RemoveFile(ctx, place.Observed, state.Path.ValueString())
+		err = r.remove(ctx, place, state)
+	}
+	if inside.Unreadable(err) {
+		resp.Diagnostics.Append(diagnostics.Warning(string(backends.NotRunning), "Files Are Left in Place",
+			state.ID.ValueString()+" was not removed: its sandbox has lost its compute. It goes when the sandbox is purged."))
+		return
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Delete File %q", state.ID.ValueString()), err))
 	}
+}
+
+// remove removes the file, unless another resource has written it in this walk.
+func (r *fileResource) remove(ctx context.Context, place inside.Place, state model) error {
+	defer r.client.LockFiles(state.SandboxID.ValueString())()
+	resolved, err := sandbox.ResolvePath(place.Observed.Workspace, state.Path.ValueString())
+	if err != nil || r.client.Written(fileKey(state, resolved)) {
+		return err
+	}
+	return place.Manager.RemoveFile(ctx, place.Observed, resolved)
 }

@@ -100,10 +100,29 @@ func (r *fileResource) claim(ctx context.Context, plan model, state *model, req 
 	if err != nil {
 		return // the attribute's own validator reports it
 	}
+	r.planMove(plan, state, resolved, diags)
 	if !r.client.Claim("file:" + plan.SandboxID.ValueString() + ":" + resolved) {
 		diags.Append(diagnostics.AttributeError(tfpath.Root("path"), diagnostics.DuplicateFile, "Two Resources for One File",
 			fmt.Sprintf("Another resource of this configuration writes %q of %s already.", plan.Path.ValueString(), plan.SandboxID.ValueString())))
 	}
+}
+
+// planMove refuses to move a file to where another resource's own file, which was seeded and may have
+// been edited since, is only moved away by the same apply: their order is not known.
+func (r *fileResource) planMove(plan model, state *model, resolved string, diags *diag.Diagnostics) {
+	from, key := "", func(path string) string { return plan.SandboxID.ValueString() + ":" + path }
+	if state != nil {
+		old, err := sandbox.ResolvePath(workspace, state.Path.ValueString())
+		if err != nil || old == resolved {
+			return
+		}
+		from = key(old)
+	}
+	if r.client.Move(from, key(resolved), !plan.Overwrite.ValueBool()) {
+		return
+	}
+	diags.Append(diagnostics.AttributeError(tfpath.Root("path"), diagnostics.DuplicateFile, "Path Is Still Taken",
+		fmt.Sprintf("%q changes hands between two resources, and the file that is there now has `overwrite = false`: its content stands nowhere else. Move one of them in an apply of its own.", plan.Path.ValueString())))
 }
 
 // checkPath refuses absolute paths where the backend has none outside the workspace.

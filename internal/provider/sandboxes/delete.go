@@ -33,7 +33,7 @@ func (r *sandboxResource) Delete(ctx context.Context, req resource.DeleteRequest
 		outcome, err = manager.Delete(ctx, name, r.kind, attachment, m.OnDestroy.ValueString() == "purge")
 		if err == nil && outcome == sandbox.Forgotten {
 			resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Only Forgotten",
-				id+" is attached by another Terraform state, or by the object that replaced this one. Nothing was stopped or removed."))
+				id+" is not held by this state any more: another state attached it since, or let go of it. Nothing was stopped or removed."))
 		}
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package sandboxes
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -113,14 +114,40 @@ func (p *planner) checkShown(at path.Path, shown types.String, socketAllowed boo
 	if shown.IsNull() || shown.IsUnknown() {
 		return
 	}
-	source := shown.ValueString()
-	switch err, socket := sandbox.CheckMountSource(source, p.client.DataDir.ValueString()), sandbox.ExposesEngine(source, sandbox.SocketOf(p.client.DockerHost)); {
+	// A link shows what it leads to.
+	source, dataDir := shown.ValueString(), p.client.DataDir.ValueString()
+	err := sandbox.CheckMountSource(source, dataDir)
+	if err == nil {
+		err = sandbox.CheckMountSource(behindLinks(source), behindLinks(dataDir))
+	}
+	engine := sandbox.SocketOf(p.client.DockerHost)
+	socket := sandbox.ExposesEngine(source, engine)
+	if socket == "" {
+		socket = sandbox.ExposesEngine(behindLinks(source), behindLinks(engine))
+	}
+	switch {
 	case err != nil:
 		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Data Directory Would Be Shown", sentence(err.Error())))
 	case socket != "" && !socketAllowed:
 		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Engine Socket Would Be Shown",
 			fmt.Sprintf("%q would show the sandbox %s. Whoever reaches it controls the host. If that is wanted, mount it with `docker = { allow_engine_socket = true }` (on `docker` only).", source, socket)))
 	}
+}
+
+// behindLinks is where a path of this machine leads. What is not there leads to itself, except for
+// the part above it that is.
+func behindLinks(name string) string {
+	if name == "" {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err == nil {
+		return real
+	}
+	if parent := filepath.Dir(name); parent != name {
+		return filepath.Join(behindLinks(parent), filepath.Base(name))
+	}
+	return name
 }
 
 // planDefaults fills in what follows from the configuration alone.

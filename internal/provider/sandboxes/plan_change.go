@@ -98,7 +98,8 @@ func (p *planner) planMissing() {
 	id := p.state.ID.ValueString()
 	if p.persistPlan.OnMissing.ValueString() == "keep" {
 		p.warn(path.Root("on_missing"), string(sandbox.CodeMissing), "Missing Sandboxes Are Kept in the State",
-			fmt.Sprintf("%s is gone. `on_missing` is `keep`, so nothing is planned for it. Raise `generation` to start over with an empty one.", id))
+			fmt.Sprintf("%s is gone. `on_missing` is `keep`, so nothing is planned for it, whatever else its configuration says now. Raise `generation` to start over with an empty one.", id))
+		p.holdAll()
 		return
 	}
 	p.error(path.Root("generation"), string(sandbox.CodeMissing), fmt.Sprintf("Sandbox %q Is Missing", id),
@@ -107,6 +108,44 @@ func (p *planner) planMissing() {
 			"To let go of it, delete the block from the configuration, or run `terraform state rm`.\n"+
 			"To destroy everything else with it, run `terraform destroy -refresh=false`, or set `on_missing = \"keep\"` first: a destroy plans once normally, so this error stops it.\n"+
 			"If it comes back (a restored volume, another engine), the next plan finds it.")
+}
+
+// holdAll plans what the state has: nothing can be changed on a sandbox that is gone, and what the
+// state says is compared again when it comes back. Core accepts the prior value where configuration
+// and prior state both have one.
+func (p *planner) holdAll() {
+	plan, state, config := p.plan, p.state, p.config
+	plan.ID = state.ID
+	if config.Name.IsNull() {
+		plan.Name = state.Name
+	}
+	hold(&plan.Name, state.Name, config.Name)
+	hold(&plan.Backend, state.Backend, config.Backend)
+	hold(&plan.Source, state.Source, config.Source)
+	hold(&plan.CPUs, state.CPUs, config.CPUs)
+	hold(&plan.MemoryMiB, state.MemoryMiB, config.MemoryMiB)
+	hold(&plan.Environment, state.Environment, config.Environment)
+	hold(&plan.SecretVersion, state.SecretVersion, config.SecretVersion)
+	hold(&plan.WorkingDirectory, state.WorkingDirectory, config.WorkingDirectory)
+	hold(&plan.User, state.User, config.User)
+	hold(&plan.Command, state.Command, config.Command)
+	hold(&plan.Ports, state.Ports, config.Ports)
+	hold(&plan.Mounts, state.Mounts, config.Mounts)
+	hold(&plan.Volumes, state.Volumes, config.Volumes)
+	hold(&plan.Network, state.Network, config.Network)
+	hold(&plan.Timeout, state.Timeout, config.Timeout)
+	hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
+	hold(&plan.Labels, state.Labels, config.Labels)
+	hold(&plan.Docker, state.Docker, config.Docker)
+	hold(&p.persistPlan.WorkspaceID, p.persistState.WorkspaceID, p.persistConfig.WorkspaceID)
+	hold(&p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger, p.persistConfig.CheckpointTrigger)
+	plan.Capabilities = state.Capabilities
+}
+
+func hold[T attr.Value](plan *T, state, config T) {
+	if !state.IsNull() && !config.IsNull() {
+		*plan = state
+	}
 }
 
 // planTypeChange handles what cannot change in place: an error while the prior state of a data

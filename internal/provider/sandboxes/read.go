@@ -53,11 +53,11 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 	}
 	if view.TakenOver {
 		resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Taken Over by Another State",
-			id+" has been attached by another Terraform state since. A destroy here only forgets it. Remove it here with `terraform state rm`, or take it back with `terraform import`."))
+			id+" has been attached by another Terraform state since. A destroy here only forgets it. Let go of it here with `terraform state rm`; an apply after that takes it back."))
 	}
 	if view.Deleted {
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Removed, "Sandboxes Were Deleted",
-			id+" was deleted by a run whose answer never reached this state, or by another state: its record is gone from the store that held it."))
+			id+" was deleted by a run whose answer never reached this state."))
 	}
 	if view.Status == sandbox.StatusMissing && (r.kind == backends.Session || view.Deleted) {
 		resp.State.RemoveResource(ctx)

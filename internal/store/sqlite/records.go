@@ -146,8 +146,10 @@ func (s *Store) Delete(ctx context.Context, record store.Record) error {
 		if stored != record.Revision {
 			return stale(record, stored)
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM records WHERE id = ?", record.ID)
-		return err
+		if _, err := tx.ExecContext(ctx, "DELETE FROM records WHERE id = ?", record.ID); err != nil {
+			return err
+		}
+		return noteDeletion(ctx, tx, record)
 	})
 }
 

@@ -30,4 +30,12 @@ CREATE TABLE records (
   UNIQUE (backend, binding, owner, name)
 ) STRICT;
 
+-- Who held a record when it was deleted, so that a state whose own delete was cut short can be told
+-- from one whose sandbox somebody else deleted.
+CREATE TABLE deletions (
+  record     TEXT PRIMARY KEY NOT NULL,
+  attachment TEXT NOT NULL,
+  deleted_at TEXT NOT NULL
+) STRICT;
+
 CREATE INDEX records_workspace ON records (workspace_id) WHERE workspace_id <> '';
