@@ -102,7 +102,12 @@ func (r *commandResource) Delete(ctx context.Context, req resource.DeleteRequest
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, err := r.run(ctx, &state, state.DestroyCommand, inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	place, err := r.run(ctx, &state, state.DestroyCommand, inside.Bound(ctx, req.Private, &resp.Diagnostics))
+	if place.Unreadable(err) {
+		resp.Diagnostics.Append(diagnostics.Warning(string(backends.NotRunning), "Destroy Commands Were Skipped",
+			state.ID.ValueString()+" could not run its destroy command: "+err.Error()))
+		return
+	}
 	if err != nil && !errors.Is(err, sandbox.CodeMissing) {
 		resp.Diagnostics.Append(diagnostics.FromError("Unable to Run Destroy Command", err))
 	}
@@ -153,6 +158,9 @@ func failed(place inside.Place, m *model, argv []string, result backends.ExecRes
 	detail := fmt.Sprintf("%s exited with status %d.", argv[0], result.ExitCode)
 	if output != "" {
 		detail += " It said:\n\n" + output
+	}
+	if result.Truncated {
+		detail += fmt.Sprintf("\n\nIt said more: only the first %d KiB are kept.", backends.DefaultOutputLimit>>10)
 	}
 	return &backends.Error{
 		Kind: backends.CommandFailed, Backend: place.Manager.Backend.Name(), Operation: "run a command in", Object: m.SandboxID.ValueString(),

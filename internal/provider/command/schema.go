@@ -35,7 +35,7 @@ func (r *commandResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 	absolute := validators.String("an absolute path", sandbox.CheckAbsolutePath)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A command that runs inside a sandbox when this is created, and again whenever `command`, `triggers` or what it runs with changes. A stopped sandbox is started for it and stopped again.\n\n" +
-			"An exit status other than 0 fails the apply. A run that is cut short runs again, so commands should be safe to repeat.",
+			"An exit status other than 0 fails the apply. A run that is cut short runs again, so commands should be safe to repeat. Do not count on a process that a command leaves running: `local` ends it with the command.",
 		Attributes: map[string]schema.Attribute{
 			"id":         inside.IDAttribute("The identity, `<sandbox_id>:<random>`."),
 			"sandbox_id": inside.SandboxIDAttribute("command"),
@@ -81,11 +81,11 @@ func (r *commandResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 				Computed:            true,
 			},
 			"stdout": schema.StringAttribute{
-				MarkdownDescription: "What the last run wrote to standard output, at most 64 KiB. Bytes that are not UTF-8 are replaced. It stands in the state: do not print secrets.",
+				MarkdownDescription: "What the last run wrote to standard output, the first 64 KiB of it. Bytes that are not UTF-8 are replaced, and so are the values of `secret_environment_wo`. It stands in the state.",
 				Computed:            true,
 			},
 			"stderr": schema.StringAttribute{
-				MarkdownDescription: "What the last run wrote to standard error, at most 64 KiB. Bytes that are not UTF-8 are replaced.",
+				MarkdownDescription: "What the last run wrote to standard error, in the same way.",
 				Computed:            true,
 			},
 			"timeouts": limits.Attribute(ctx, limits.Defaults{Create: runTimeout, Read: readTimeout, Update: runTimeout, Delete: runTimeout}),

@@ -108,7 +108,7 @@ func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		found, content, err = read(ctx, place, state)
 	}
 	switch {
-	case errors.Is(err, client.ErrUnknown) || inside.Unreadable(err) || place.Gone && place.Remembered && err == nil:
+	case errors.Is(err, client.ErrUnknown) || place.Unreadable(err) || place.Gone && place.Remembered && err == nil:
 		return
 	case errors.Is(err, backends.FileNotFound) || err == nil && place.Gone:
 		resp.State.RemoveResource(ctx)
@@ -273,7 +273,7 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	if err == nil && !place.Gone {
 		err = r.remove(ctx, place, state)
 	}
-	if inside.Unreadable(err) {
+	if place.Unreadable(err) {
 		resp.Diagnostics.Append(diagnostics.Warning(string(backends.NotRunning), "Files Are Left in Place",
 			state.ID.ValueString()+" was not removed: its sandbox has lost its compute. It goes when the sandbox is purged."))
 		return

@@ -22,7 +22,7 @@ func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A file inside a sandbox. It is compared by its hash, and a refresh never wakes a stopped sandbox. A file that was removed inside is planned again.",
 		Attributes: map[string]schema.Attribute{
-			"id":         inside.IDAttribute("The identity, `<sandbox_id>:<path>`, with the path that the file was created with."),
+			"id":         inside.IDAttribute("The identity, `<sandbox_id>:<path>`, with the path that the file was created with. A rename does not change it."),
 			"sandbox_id": inside.SandboxIDAttribute("file"),
 			"path": schema.StringAttribute{
 				MarkdownDescription: "Where the file is: relative to the workspace, or absolute where the backend has the capability `absolute_paths`. It may not lead out of the workspace by `..` or by a link. Changing this renames the file.",
@@ -58,7 +58,7 @@ func (r *fileResource) Schema(ctx context.Context, _ resource.SchemaRequest, res
 				Default:             booldefault.StaticBool(true),
 			},
 			"on_destroy": schema.StringAttribute{
-				MarkdownDescription: "`retain` leaves the file in place, `purge` removes it. Read from the last applied state. Default: the provider's `on_destroy`, which is `retain` unless set.",
+				MarkdownDescription: "`retain` leaves the file in place, `purge` removes it, whatever it holds then, and also from a sandbox that is only retained when its `generation` rises. Read from the last applied state. Default: the provider's `on_destroy`, which is `retain` unless set.",
 				Optional:            true,
 				Computed:            true,
 				Validators:          []validator.String{validators.OneOf("retain", "purge")},

@@ -70,10 +70,10 @@ func Gone(sandboxID string) error {
 	}
 }
 
-// Unreadable tells whether a read failed only because it would have to wake or recover the
-// sandbox, so that the state is to be taken as it is.
-func Unreadable(err error) bool {
-	return errors.Is(err, backends.NotRunning)
+// Unreadable tells whether work inside a sandbox that was found failed only because the sandbox
+// would have to be woken or recovered for it. An engine that does not answer is something else.
+func (p Place) Unreadable(err error) bool {
+	return p.Observed.Name != "" && !p.Observed.Running() && errors.Is(err, backends.NotRunning)
 }
 
 // PrivateReader is the part of a request's private state that is read.

@@ -217,7 +217,7 @@ func (p *planner) planCreate() {
 	}
 }
 
-// unknownAll marks every computed value that a change of the run state or the container can alter.
+// unknownVolatile marks every computed value that a change of the run state or the container can alter.
 func (p *planner) unknownVolatile() {
 	p.plan.SessionID = types.StringUnknown()
 	p.plan.Endpoints = types.MapUnknown(types.StringType)

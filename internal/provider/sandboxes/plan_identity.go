@@ -29,13 +29,13 @@ func (p *planner) planIdentity() {
 		name = p.explicitName(name)
 	}
 	if err := sandbox.CheckName(name); err != nil {
-		p.error(p.identityPath(), diagnostics.InvalidValue, "Name Too Long", sentence(err.Error()))
+		p.error(p.identityPath(), diagnostics.InvalidValue, "Invalid Name", sentence(err.Error()))
 	}
 	p.plan.ID = types.StringValue(sandbox.ID(p.plan.Backend.ValueString(), name))
 }
 
-// explicitName is the object's name for a configured one. An imported object may carry its
-// generation in the name itself.
+// explicitName is the object's name for a configured one: from the second generation on it carries
+// the generation too.
 func (p *planner) explicitName(name string) string {
 	return sandbox.WithGeneration(name, p.persistPlan.Generation.ValueInt64())
 }

@@ -143,7 +143,7 @@ func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 			Validators:          []validator.Set{validators.Each(validators.OneOf(backends.CapabilityNames()...))},
 		},
 		"on_destroy": schema.StringAttribute{
-			MarkdownDescription: "`retain` or `purge`; see the guide *What destroy does*. It is read from the last applied state, so a purge takes two steps: set it and apply, then destroy. Default: the provider's `on_destroy`, which is `retain` unless set.",
+			MarkdownDescription: "`retain` or `purge`; see the guide *What destroy does*. With `retain`, a persistent sandbox keeps all its data and a `sandlot_sandbox` its named volumes only. It is read from the last applied state, so a purge takes two steps: set it and apply, then destroy. Default: the provider's `on_destroy`, which is `retain` unless set.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{validators.OneOf("retain", "purge")},

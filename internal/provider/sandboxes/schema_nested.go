@@ -118,7 +118,7 @@ func setupAttribute(absolute validator.String) schema.Attribute {
 				Validators:          []validator.List{validators.NotEmpty()},
 			},
 			"environment": schema.MapAttribute{
-				MarkdownDescription: "Environment variables for this command only, beside those of the sandbox.",
+				MarkdownDescription: "Environment variables for this command only, beside those of the sandbox. They stand in the state.",
 				Optional:            true,
 				ElementType:         types.StringType,
 			},
