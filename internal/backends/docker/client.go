@@ -44,7 +44,10 @@ func (b *Backend) connect() (*engine, error) {
 		return nil, unusable(err)
 	}
 	// The client wants a plain transport while it is made, so the observer is put in front later.
-	httpClient.Transport = observed{next: httpClient.Transport, observer: b.config.Observer}
+	httpClient.Transport = &inTurns{
+		next:  observed{next: httpClient.Transport, observer: b.config.Observer},
+		turns: map[string]chan struct{}{},
+	}
 	b.engine = &engine{Client: cli, endpoint: found, observer: b.config.Observer}
 	return b.engine, nil
 }

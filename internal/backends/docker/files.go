@@ -72,31 +72,16 @@ func (b *Backend) OpenFile(ctx context.Context, name, p string) (io.ReadCloser, 
 	if !stat.Mode.IsRegular() {
 		return nil, backends.FileInfo{}, f.irregular(p, stat)
 	}
-	stream, _, err := f.engine.CopyFromContainer(ctx, f.container.ID, real)
+	opened, header, err := f.engine.archive(ctx, f.container.ID, real, wholeArchive)
 	if err != nil {
 		return nil, backends.FileInfo{}, f.fail(p, err)
 	}
-	archive := tar.NewReader(stream)
-	header, err := archive.Next()
-	if err == nil && header.Typeflag != tar.TypeReg {
-		err = errors.New("it was replaced meanwhile")
-	}
-	if err != nil {
-		stream.Close()
-		return nil, backends.FileInfo{}, f.fail(p, fmt.Errorf("read the archive of %s: %w", real, err))
+	if header.Typeflag != tar.TypeReg {
+		return nil, backends.FileInfo{}, f.fail(p, errors.Join(fmt.Errorf("%s was replaced meanwhile", real), opened.Close()))
 	}
 	info := backends.FileInfo{Path: p, Size: header.Size, Mode: stat.Mode, ModTime: stat.Mtime}
-	return &archivedFile{archive, stream}, info, nil
+	return opened, info, nil
 }
-
-// archivedFile is the content of one file of an archive that the engine sends.
-type archivedFile struct {
-	io.Reader
-	stream io.Closer
-}
-
-// Close ends the engine's answer.
-func (a *archivedFile) Close() error { return a.stream.Close() }
 
 func (f *filesOf) irregular(p string, stat container.PathStat) error {
 	what := "It is not a regular file."
@@ -122,25 +107,27 @@ func (b *Backend) ListFiles(ctx context.Context, name, p string) ([]backends.Fil
 	if !stat.Mode.IsDir() {
 		return nil, invalid(f.operation, p, "It is not a directory.", "")
 	}
-	stream, _, err := f.engine.CopyFromContainer(ctx, f.container.ID, real)
+	opened, itself, err := f.engine.archive(ctx, f.container.ID, real, largestListing)
 	if err != nil {
 		return nil, f.fail(p, err)
 	}
-	defer stream.Close()
-	return f.entries(p, stream)
+	defer opened.Close()
+	return f.entries(p, opened, itself)
 }
 
-// entries picks the direct children from the archive of a directory.
-func (f *filesOf) entries(p string, stream io.Reader) ([]backends.FileInfo, error) {
-	limited := &io.LimitedReader{R: stream, N: largestListing}
-	archive := tar.NewReader(limited)
+// entries picks the direct children from the archive of a directory, which begins with itself.
+func (f *filesOf) entries(p string, archive *archivedFile, itself *tar.Header) ([]backends.FileInfo, error) {
 	var list []backends.FileInfo
-	for {
-		header, err := archive.Next()
+	for header := itself; ; {
+		if info, direct := child(p, header); direct {
+			list = append(list, info)
+		}
+		var err error
+		header, err = archive.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && limited.N <= 0 {
+		if err != nil && archive.limited.N <= 0 {
 			return nil, &backends.Error{
 				Kind: backends.Invalid, Backend: backendName, Operation: f.operation, Object: p,
 				Detail: fmt.Sprintf("What lies below it is more than %d MiB, which the engine would send to list it.", largestListing>>20),
@@ -150,22 +137,26 @@ func (f *filesOf) entries(p string, stream io.Reader) ([]backends.FileInfo, erro
 		if err != nil {
 			return nil, f.fail(p, fmt.Errorf("read the archive: %w", err))
 		}
-		// The first component is the directory itself, under its own or, for the root, an empty name.
-		relative := strings.Trim(path.Clean("/"+header.Name), "/")
-		if p != "/" {
-			_, relative, _ = strings.Cut(relative, "/")
-		}
-		if relative == "" || strings.Contains(relative, "/") {
-			continue
-		}
-		info := backends.FileInfo{Path: path.Join(p, relative), Size: header.Size, Mode: header.FileInfo().Mode(), ModTime: header.ModTime.UTC()}
-		if header.Typeflag == tar.TypeSymlink {
-			info.LinkTarget = header.Linkname
-		}
-		list = append(list, sized(info))
 	}
 	slices.SortFunc(list, func(a, b backends.FileInfo) int { return strings.Compare(a.Path, b.Path) })
 	return list, nil
+}
+
+// child describes an entry that lies directly in the directory p.
+func child(p string, header *tar.Header) (backends.FileInfo, bool) {
+	// The first component is the directory itself, under its own or, for the root, an empty name.
+	relative := strings.Trim(path.Clean("/"+header.Name), "/")
+	if p != "/" {
+		_, relative, _ = strings.Cut(relative, "/")
+	}
+	if relative == "" || strings.Contains(relative, "/") {
+		return backends.FileInfo{}, false
+	}
+	info := backends.FileInfo{Path: path.Join(p, relative), Size: header.Size, Mode: header.FileInfo().Mode(), ModTime: header.ModTime.UTC()}
+	if header.Typeflag == tar.TypeSymlink {
+		info.LinkTarget = header.Linkname
+	}
+	return sized(info), true
 }
 
 // WriteFile sends the file as an archive: the engine puts it in place of what is there. A link at

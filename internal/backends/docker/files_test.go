@@ -4,6 +4,8 @@ import (
 	"io"
 	"io/fs"
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -164,4 +166,36 @@ func TestReadsOnlyLook(t *testing.T) {
 	reads("lost")
 	b.delete(backends.DeleteOptions{})
 	reads("gone")
+}
+
+// TestReadsOfOneContainerAtOnce reads files and a directory of one stopped container from many
+// goroutines: every answer is whole. Without turns the engine cuts some of them short.
+func TestReadsOfOneContainerAtOnce(t *testing.T) {
+	const readers, rounds = 8, 8
+	b := newBench(t)
+	b.create(b.spec())
+	content := strings.Repeat("content ", 4096)
+	b.must(b.backend.WriteFile(b.ctx(), b.marks.Name, "/workspace/dir/file", []byte(content), 0o644))
+	b.must(b.backend.Stop(b.ctx(), b.marks.Name))
+	var all sync.WaitGroup
+	for range readers {
+		all.Go(func() {
+			for range rounds {
+				entries, err := b.backend.ListFiles(b.ctx(), b.marks.Name, "/workspace/dir")
+				if err != nil || len(entries) != 1 {
+					t.Errorf("listed %v, %v", entries, err)
+				}
+				stream, _, err := b.backend.OpenFile(b.ctx(), b.marks.Name, "/workspace/dir/file")
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				found, err := io.ReadAll(stream)
+				if closing := stream.Close(); err != nil || closing != nil || string(found) != content {
+					t.Errorf("read %d bytes of %d: %v, %v", len(found), len(content), err, closing)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -116,18 +116,14 @@ func (e *engine) readSmall(ctx context.Context, id, file string) ([]byte, error)
 		}
 		file = stat.LinkTarget
 	}
-	stream, _, err := e.CopyFromContainer(ctx, id, file)
+	archive, _, err := e.archive(ctx, id, file, wholeArchive)
 	if cerrdefs.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Close()
-	archive := tar.NewReader(stream)
-	if _, err := archive.Next(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", file, err)
-	}
+	defer archive.Close()
 	content, err := io.ReadAll(io.LimitReader(archive, largestAccounts))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
@@ -152,20 +148,6 @@ func (e *engine) ensureOwned(ctx context.Context, id, directory string, to owner
 		Typeflag: tar.TypeDir, Name: path.Base(directory) + "/", Mode: header.Mode, ModTime: header.ModTime, Uid: to.uid, Gid: to.gid,
 	}
 	return e.put(ctx, id, path.Dir(directory), []tarEntry{{header: given}})
-}
-
-// header reads the archive header of one file and no more.
-func (e *engine) header(ctx context.Context, id, file string) (*tar.Header, error) {
-	stream, _, err := e.CopyFromContainer(ctx, id, file)
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	header, err := tar.NewReader(stream).Next()
-	if err != nil {
-		return nil, fmt.Errorf("read the archive of %s: %w", file, err)
-	}
-	return header, nil
 }
 
 // tarEntry is one file of an archive that is sent to the engine.
