@@ -33,4 +33,6 @@ make --no-print-directory lint
 say "generated files"
 make --no-print-directory docs-check
 say "go test"
-go test -race -timeout 40m ./...
+# One package at a time: tests of local sandboxes make mount namespaces by the dozen, and an engine
+# that starts containers meanwhile was seen to lose their root file systems.
+go test -race -p 1 -timeout 60m ./...

@@ -101,7 +101,7 @@ var changes = map[string]struct {
 	"memory_mib":        {change: func(s *backends.Spec) { s.MemoryMiB = 256 }, live: true},
 	"cpus lifted":       {change: func(s *backends.Spec) { s.CPUs = 0 }},
 	"environment":       {change: func(s *backends.Spec) { s.Environment = map[string]string{"OTHER": "x"} }, script: "echo ${PLAIN-unset}${OTHER}", want: "unsetx"},
-	"secret value":      {change: func(s *backends.Spec) { s.Secrets = map[string]string{"TOKEN": "changed"} }, script: "echo $TOKEN", want: "changed"},
+	"secret value":      {change: func(s *backends.Spec) { s.Secrets = map[string]string{"TOKEN": "changed"} }, script: "[ \"$TOKEN\" = changed ] && echo $TOKEN", want: "(TOKEN redacted)"},
 	"secret dropped":    {change: func(s *backends.Spec) { s.Secrets, s.SecretNames = nil, nil }, script: "echo ${TOKEN-unset}", want: "unset"},
 	"working_directory": {change: func(s *backends.Spec) { s.WorkingDirectory = "" }, script: "pwd", want: "/workspace"},
 	"user":              {change: func(s *backends.Spec) { s.User = "" }, script: "id -u", want: "0"},

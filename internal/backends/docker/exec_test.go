@@ -25,7 +25,7 @@ func TestExec(t *testing.T) {
 		WorkingDirectory: "/tmp", User: "agent",
 	})
 	b.must(err)
-	if string(result.Stdout) != "from-the-container a=b c /tmp 1000\n" || string(result.Stderr) != "wrong\n" || result.ExitCode != 7 || result.Truncated {
+	if string(result.Stdout) != "(TOKEN redacted) a=b c /tmp 1000\n" || string(result.Stderr) != "wrong\n" || result.ExitCode != 7 || result.Truncated {
 		t.Errorf("result %+v: %s", result, result.Stdout)
 	}
 	for name, command := range map[string]backends.Command{

@@ -32,7 +32,7 @@ func TestLifeOfASandbox(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, created) {
 		t.Errorf("Get: %+v, %v, want %+v", got, err, created)
 	}
-	if got := shell(t, b, "life", `unset LD_PRELOAD; printf '%s|%s|' "$COLOR" "$TOKEN"; pwd; id -u; id -un; hostname; echo $HOME; cat /etc/hostname`); got != "blue|s3cret\nline|/workspace\n1000\nagent\nlife\n/home/agent\nlife" {
+	if got := shell(t, b, "life", `unset LD_PRELOAD; printf '%s|%s|' "$COLOR" "$TOKEN"; pwd; id -u; id -un; hostname; echo $HOME; cat /etc/hostname`); got != "blue|(TOKEN redacted)|/workspace\n1000\nagent\nlife\n/home/agent\nlife" {
 		t.Errorf("inside: %q", got)
 	}
 	if result := run(t, b, "life", "sh", "-c", "echo out; echo err >&2; exit 7"); result.ExitCode != 7 || !strings.HasSuffix(string(result.Stderr), "err\n") || string(result.Stdout) != "out\n" {
