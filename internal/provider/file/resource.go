@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	tfpath "github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
@@ -93,12 +93,5 @@ func (r *fileResource) ImportState(ctx context.Context, req resource.ImportState
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, tfpath.Root(attribute), value)...)
 	}
 	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp, id)...)
-}
-
-func setIdentity(ctx context.Context, resp *resource.ImportStateResponse, id string) diag.Diagnostics {
-	if resp.Identity == nil {
-		return nil
-	}
-	return resp.Identity.SetAttribute(ctx, tfpath.Root("id"), id)
+	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, types.StringValue(id))...)
 }
