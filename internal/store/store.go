@@ -24,6 +24,10 @@ var (
 	ErrReadOnly = errors.New("the store cannot be written")
 	// ErrFull: there is no space left where the store lives.
 	ErrFull = errors.New("no space left for the store")
+	// ErrUnavailable: the store's server does not answer. What a write meant to do is then unknown.
+	ErrUnavailable = errors.New("the store does not answer")
+	// ErrLockLost: the lock under which a write was to happen is not held any more.
+	ErrLockLost = errors.New("the lock was lost")
 )
 
 // Store is one place of records, shared by all applies that use it.
@@ -53,6 +57,22 @@ type Store interface {
 	// had then. A read.
 	Deleted(ctx context.Context, id string) (attachment string, deleted bool, err error)
 
+	// FindSnapshots reads the entries of the registry of base snapshots that match every member set
+	// in the query, newest first.
+	FindSnapshots(ctx context.Context, query SnapshotQuery) ([]Snapshot, error)
+	// InsertSnapshot adds an entry and returns it with its first revision and its times. It is never
+	// the current one.
+	InsertSnapshot(ctx context.Context, snapshot Snapshot) (Snapshot, error)
+	// UpdateSnapshot replaces an entry, all but whether it is the current one, and returns it with its
+	// next revision.
+	UpdateSnapshot(ctx context.Context, snapshot Snapshot) (Snapshot, error)
+	// PromoteSnapshot replaces an entry and makes it the current one of its lane. The entry that was
+	// current before is not any more; both change in one step. An empty Snapshot.ID leaves the lane
+	// without a current entry.
+	PromoteSnapshot(ctx context.Context, lane string, snapshot Snapshot) (Snapshot, error)
+	// DeleteSnapshot removes an entry. An absent one is success.
+	DeleteSnapshot(ctx context.Context, snapshot Snapshot) error
+
 	// Lock waits for the exclusive lock of key, held across processes until it is released or the
 	// process dies, however it dies.
 	Lock(ctx context.Context, key string) (Lock, error)
@@ -63,6 +83,10 @@ type Store interface {
 
 // Lock is a held lock.
 type Lock interface {
+	// Context returns a context for what happens under the lock. A write with it, or with a context
+	// made from it, fails with [ErrLockLost] when the lock is not held any more: a server drops the
+	// locks of a connection that breaks.
+	Context(ctx context.Context) context.Context
 	Unlock() error
 }
 
@@ -87,6 +111,11 @@ type Record struct {
 	Attachment string
 	// Intent says which operation is under way, as JSON; nil when none.
 	Intent json.RawMessage
+	// Workspace is what only a workspace runtime has, as JSON; nil for any other data holder.
+	Workspace json.RawMessage
+	// BaseSnapshot is the id of the snapshot that a workspace runtime was made from, "" when none. It
+	// keeps that snapshot from being purged.
+	BaseSnapshot string
 	// Revision is set by the store.
 	Revision  int64
 	CreatedAt time.Time
@@ -101,4 +130,61 @@ type Query struct {
 	Name        string
 	Kind        string
 	WorkspaceID string
+	// BaseSnapshot finds the workspaces that were made from a snapshot.
+	BaseSnapshot string
+}
+
+// The statuses of an entry of the registry.
+const (
+	SnapshotBaking  = "baking"
+	SnapshotReady   = "ready"
+	SnapshotFailed  = "failed"
+	SnapshotRetired = "retired"
+)
+
+// Snapshot is one entry of the registry of base snapshots: one bake of a lane. A lane is a record
+// of its own; lanes with equal manifests share the snapshot itself, each by an entry.
+type Snapshot struct {
+	// ID is random and never changes.
+	ID string
+	// Lane is the id of the lane's record.
+	Lane         string
+	Backend      string
+	Binding      string // backends.Binding.ID
+	Owner        string
+	ManifestHash string // lower-case hex
+	Version      string
+	// SnapshotID is the backend's own; "" until it was made.
+	SnapshotID string
+	// Status is one of the constants above.
+	Status string
+	// Current is true for at most one entry of a lane: the one that new workspaces start from.
+	Current bool
+	// Seed is the name of the sandbox it was, or is being, baked in.
+	Seed string
+	// Manifest is what was baked, as JSON, without the content of files.
+	Manifest json.RawMessage
+	// SourceDigest is what the source meant when it was baked, as the backend tells it.
+	SourceDigest string
+	SizeBytes    int64
+	// LastError says why a bake failed.
+	LastError string
+	// Zero times mean: not yet, or never.
+	ReadyAt   time.Time
+	RetiredAt time.Time
+	ExpiresAt time.Time
+	// Revision is set by the store.
+	Revision  int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// SnapshotQuery selects entries of the registry; a zero member matches all.
+type SnapshotQuery struct {
+	Lane         string
+	Backend      string
+	Binding      string
+	Owner        string
+	ManifestHash string
+	SnapshotID   string
 }

@@ -27,8 +27,14 @@ func (s *Store) Lock(ctx context.Context, key string) (store.Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return held, nil
+	return lock{held}, nil
 }
+
+// lock is held for as long as the process lives, so that what happens under it needs no proof.
+type lock struct{ *flock.Flock }
+
+// Context returns ctx.
+func (lock) Context(ctx context.Context) context.Context { return ctx }
 
 func (s *Store) lock(ctx context.Context, key string) (*flock.Flock, error) {
 	operation := fmt.Sprintf("wait for the lock of %q", key)

@@ -10,6 +10,8 @@ import (
 
 	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlrows"
 )
 
 // connection is exactly one SQLite connection. A pool would open and close connections when it
@@ -49,7 +51,7 @@ func (c *connection) close() error {
 // reader is a connection for one read.
 type reader struct {
 	*connection
-	version version
+	version sqlrows.Version
 }
 
 // read calls step with the open store. It does not call it when there is no store yet, or one
@@ -73,7 +75,7 @@ func (s *Store) read(ctx context.Context, operation string, step func(context.Co
 		return s.fail(operation, reading, err)
 	}
 	defer func() { err = errors.Join(err, opened.close()) }()
-	if opened.version == (version{}) {
+	if opened.version == (sqlrows.Version{}) {
 		return nil
 	}
 	if err := step(ctx, opened); err != nil {
@@ -115,7 +117,7 @@ func connectReader(ctx context.Context, path, parameter, value string) (reader, 
 	}
 	found, err := readVersion(ctx, conn)
 	if err == nil {
-		err = found.check()
+		err = found.Check()
 	}
 	if err != nil {
 		return reader{}, errors.Join(err, conn.close())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlrows"
 )
 
 var _ store.Store = (*Store)(nil)
@@ -35,6 +36,8 @@ type Config struct {
 
 // Store is a [store.Store] in one folder. It is safe for concurrent use, also by other processes.
 type Store struct {
+	sqlrows.Rows
+
 	dir      string
 	observer effects.Observer
 
@@ -46,7 +49,9 @@ type Store struct {
 
 // New returns the store in config.Dir. It touches nothing; the store is opened on first use.
 func New(config Config) *Store {
-	return &Store{dir: config.Dir, observer: config.Observer, turn: make(chan struct{}, 1)}
+	s := &Store{dir: config.Dir, observer: config.Observer, turn: make(chan struct{}, 1)}
+	s.Rows = s.rows()
+	return s
 }
 
 // Close closes the database. The store opens it again when it is used after.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlrows"
 )
 
 const (
@@ -122,7 +124,7 @@ func (s *Store) open(ctx context.Context, migrate func(step func() error) error)
 // prepare checks the schema and migrates it when it is older. In any case it runs a transaction
 // for writing, after which the -wal file exists for as long as the connection does.
 func (s *Store) prepare(ctx context.Context, conn *connection, migrate func(step func() error) error) error {
-	var found version
+	var found sqlrows.Version
 	err := transact(ctx, conn, func(ctx context.Context, tx *sql.Tx) (err error) {
 		found, err = readVersion(ctx, tx)
 		return err
@@ -130,10 +132,10 @@ func (s *Store) prepare(ctx context.Context, conn *connection, migrate func(step
 	if err != nil {
 		return err
 	}
-	if err := found.check(); err != nil {
+	if err := found.Check(); err != nil {
 		return err
 	}
-	if found.minor >= current.minor {
+	if found.Minor >= sqlrows.Current().Minor {
 		return nil
 	}
 	return migrate(func() error { return transact(ctx, conn, migrateSchema) })

@@ -17,7 +17,11 @@ func wantSame(t *testing.T, got, want store.Record) {
 	if !got.CreatedAt.Equal(want.CreatedAt) || !got.UpdatedAt.Equal(want.UpdatedAt) {
 		t.Errorf("times differ: got %v and %v, want %v and %v", got.CreatedAt, got.UpdatedAt, want.CreatedAt, want.UpdatedAt)
 	}
-	got.Spec, got.Intent, got.CreatedAt, got.UpdatedAt = want.Spec, want.Intent, want.CreatedAt, want.UpdatedAt
+	if !sameDocument(t, got.Workspace, want.Workspace) {
+		t.Errorf("got the workspace %s, want %s", got.Workspace, want.Workspace)
+	}
+	got.Spec, got.Intent, got.Workspace = want.Spec, want.Intent, want.Workspace
+	got.CreatedAt, got.UpdatedAt = want.CreatedAt, want.UpdatedAt
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -36,7 +36,7 @@ func testInsert(t *testing.T, suite suite) {
 		func(*store.Record) {},
 		func(r *store.Record) {
 			r.WorkspaceID, r.Attachment, r.Generation, r.Committed = "", "", 0, false
-			r.Spec, r.Intent = nil, nil
+			r.Spec, r.Intent, r.Workspace, r.BaseSnapshot = nil, nil, nil, ""
 		},
 	} {
 		record := sample(number)
@@ -98,9 +98,10 @@ func testInsertTaken(t *testing.T, suite suite) {
 func testInsertBad(t *testing.T, suite suite) {
 	s := suite.client(t)
 	for name, edit := range map[string]func(*store.Record){
-		"no id":      func(r *store.Record) { r.ID = "" },
-		"bad spec":   func(r *store.Record) { r.Spec = []byte("{") },
-		"bad intent": func(r *store.Record) { r.Intent = []byte("") },
+		"no id":         func(r *store.Record) { r.ID = "" },
+		"bad spec":      func(r *store.Record) { r.Spec = []byte("{") },
+		"bad intent":    func(r *store.Record) { r.Intent = []byte("") },
+		"bad workspace": func(r *store.Record) { r.Workspace = []byte("x") },
 	} {
 		record := sample(1)
 		edit(&record)
@@ -121,7 +122,7 @@ func testFind(t *testing.T, suite suite) {
 		func(r *store.Record) { r.Binding = "binding-2" },
 		func(r *store.Record) { r.Owner = "owner-2" },
 		func(r *store.Record) { r.Kind = "session" },
-		func(r *store.Record) { r.WorkspaceID = "other" },
+		func(r *store.Record) { r.WorkspaceID, r.BaseSnapshot = "other", "snap-2" },
 	}
 	want := map[string]store.Record{}
 	for number, edit := range edits {
@@ -141,6 +142,7 @@ func testFind(t *testing.T, suite suite) {
 		{store.Query{Owner: "owner-2"}, []string{"id-0003"}},
 		{store.Query{Kind: "session"}, []string{"id-0004"}},
 		{store.Query{WorkspaceID: "other"}, []string{"id-0005"}},
+		{store.Query{BaseSnapshot: "snap-2"}, []string{"id-0005"}},
 		{store.Query{Name: "name-9"}, []string{"id-0000"}},
 		{store.Query{WorkspaceID: "wörk space'; --", Backend: "local", Owner: "owner-1"}, []string{"id-0004", "id-0002", "id-0000"}},
 		{store.Query{Name: "name-9", Kind: "session"}, nil},
