@@ -26,6 +26,9 @@ type Capabilities struct {
 	CPUs         bool
 	Memory       bool
 	User         bool
+	// SystemPackages: commands that run as root can install packages into the system, where later
+	// commands, those of a restart and snapshots find them.
+	SystemPackages bool
 	// MainProcess: `command` can be chosen.
 	MainProcess bool
 	// Timeout of the main process.
@@ -76,6 +79,7 @@ func capabilityRows() []capability {
 		{"cpus", "`cpus`", func(c Capabilities) bool { return c.CPUs }},
 		{"memory", "`memory_mib`", func(c Capabilities) bool { return c.Memory }},
 		{"user", "`user`", func(c Capabilities) bool { return c.User }},
+		{"system_packages", "`manifest.system_packages` of `sandlot_base_snapshot`", func(c Capabilities) bool { return c.SystemPackages }},
 		{"command", "`command`", func(c Capabilities) bool { return c.MainProcess }},
 		{"timeout", "`timeout`", func(c Capabilities) bool { return c.Timeout }},
 		{"absolute_paths", "files outside the workspace", func(c Capabilities) bool { return c.AbsolutePaths }},

@@ -51,9 +51,12 @@ func abilities() map[string]ability {
 		"volumes": {exercise: exerciseVolumes, attribute: "volumes", ask: func(s *backends.Spec) {
 			s.Volumes = map[string]backends.Volume{"data": {Target: "/data"}}
 		}},
-		"cpus":    {exercise: exerciseCPUs, attribute: "cpus", ask: func(s *backends.Spec) { s.CPUs = 1 }},
-		"memory":  {exercise: exerciseMemory, attribute: "memory_mib", ask: func(s *backends.Spec) { s.MemoryMiB = 128 }},
-		"user":    {exercise: exerciseUser, attribute: "user", ask: func(s *backends.Spec) { s.User = "1234" }},
+		"cpus":   {exercise: exerciseCPUs, attribute: "cpus", ask: func(s *backends.Spec) { s.CPUs = 1 }},
+		"memory": {exercise: exerciseMemory, attribute: "memory_mib", ask: func(s *backends.Spec) { s.MemoryMiB = 128 }},
+		"user":   {exercise: exerciseUser, attribute: "user", ask: func(s *backends.Spec) { s.User = "1234" }},
+		"system_packages": {
+			exercise: exerciseSystemPackages, refuse: refuseSystemPackages,
+		},
 		"command": {exercise: exerciseMainProcess, attribute: "command", ask: func(s *backends.Spec) { s.Command = []string{"sleep", "100"} }},
 		"timeout": {exercise: exerciseTimeout, attribute: "timeout", ask: func(s *backends.Spec) { s.Timeout = 1e9 }},
 		"absolute_paths": {

@@ -166,7 +166,7 @@ func TestFalseTableIsCaught(t *testing.T) {
 // dockerOnly are the members of a table and of a specification that local has no use for.
 func dockerOnly() []string {
 	return []string{
-		"ImageSource", "Ports", "PublicPorts", "Volumes", "CPUs", "Memory", "MemoryMiB", "User", "MainProcess", "Command",
+		"ImageSource", "Ports", "PublicPorts", "Volumes", "CPUs", "Memory", "MemoryMiB", "User", "SystemPackages", "MainProcess", "Command",
 		"Timeout", "AbsolutePaths", "DockerOptions", "Docker",
 	}
 }

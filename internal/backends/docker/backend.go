@@ -72,6 +72,7 @@ func (b *Backend) Capabilities() backends.Capabilities {
 		CPUs:           true,
 		Memory:         true,
 		User:           true,
+		SystemPackages: true,
 		MainProcess:    true,
 		Timeout:        true,
 		AbsolutePaths:  true,
