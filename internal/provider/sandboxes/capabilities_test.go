@@ -149,7 +149,7 @@ func TestEveryAttributeIsJudged(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("these are in no schema: %q", slices.Sorted(maps.Keys(left)))
 	}
-	stands := map[string]bool{"persistent": true, "absolute_paths": true} // the resource type; sandlot_file
+	stands := map[string]bool{"persistent": true, "absolute_paths": true, "system_packages": true} // the resource type; sandlot_file; sandlot_base_snapshot
 	for _, need := range needs() {
 		stands[need.capability] = true
 	}
