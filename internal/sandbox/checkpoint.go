@@ -10,7 +10,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
-func snapshotID(name string) string { return name + "-" + newToken()[:12] }
+func snapshotID(name string) string { return name + "-" + NewToken()[:12] }
 
 // checkpoint saves the sandbox under id and then removes the older checkpoints that retention
 // does not keep. The new one is never removed.

@@ -17,10 +17,14 @@ import (
 // failed re-attach leaves record and data as they were.
 func (m *Manager) Create(ctx context.Context, request Request) (result Result, err error) {
 	request.Spec = sortedNames(request.Spec)
-	if err := backends.Refuse(m.Backend.Name(), "create sandbox", m.Backend.Capabilities().Gaps(request.Spec)); err != nil {
+	if err := backends.Refuse(m.Backend.Name(), "create sandbox", m.Backend.Capabilities().Gaps(creationSpec(request, ""))); err != nil {
 		return Result{}, err
 	}
-	unlock, err := m.lock(ctx, request.Name)
+	before, err := m.beforeClaim(ctx, request)
+	if err != nil {
+		return Result{}, err
+	}
+	ctx, unlock, err := m.lock(ctx, request.Name)
 	if err != nil {
 		return Result{}, err
 	}
@@ -30,7 +34,7 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	owner, err := m.ensureOwner(ctx)
+	owner, err := m.EnsureOwner(ctx)
 	if err != nil {
 		return Result{}, err
 	}
@@ -43,6 +47,9 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 		return Result{}, err
 	}
 	if err := m.checkTakeover(ctx, request, binding.ID, owner, record, observed); err != nil {
+		return Result{}, err
+	}
+	if err := checkWaited(ID(m.Backend.Name(), request.Name), before, record); err != nil {
 		return Result{}, err
 	}
 
@@ -59,6 +66,9 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 			observed = nil
 		}
 	}
+	if record != nil && m.sessionLost(*record, observed) {
+		return m.restore(ctx, request, *record, "")
+	}
 	if observed != nil {
 		if record == nil {
 			record, err = m.rebuildRecord(ctx, binding.ID, request, *observed)
@@ -68,7 +78,16 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 		}
 		return m.reattach(ctx, request, *record)
 	}
-	return m.makeNew(ctx, request, binding.ID, owner, record)
+	return m.makeNew(ctx, request, origin{binding: binding.ID, owner: owner, reuse: record})
+}
+
+// origin is what a new object is made under.
+type origin struct {
+	binding, owner string
+	// reuse is the record of a predecessor whose volumes or snapshots remain, or whose object is gone.
+	reuse *store.Record
+	// attachment is the one to keep, "" for a new one.
+	attachment string
 }
 
 // clearUnfinished removes what a killed create or delete left. It returns the record that is to be
@@ -108,33 +127,60 @@ func (m *Manager) rebuildRecord(ctx context.Context, binding string, request Req
 	return &record, nil
 }
 
-// makeNew makes the object under a record that was written first. reuse is the record of a
-// predecessor whose volumes or snapshots remain, or whose object is gone.
-func (m *Manager) makeNew(ctx context.Context, request Request, binding, owner string, reuse *store.Record) (Result, error) {
-	record, pending, err := m.announceCreate(ctx, request, binding, owner, reuse)
+// makeNew makes the object under a record that was written first.
+func (m *Manager) makeNew(ctx context.Context, request Request, under origin) (Result, error) {
+	restored, err := m.restoreSource(ctx, request, under.reuse)
 	if err != nil {
 		return Result{}, err
 	}
-	observed, err := m.build(ctx, request, record)
+	record, pending, err := m.announceCreate(ctx, request, under, restored)
+	if err != nil {
+		return Result{}, err
+	}
+	observed, err := m.build(ctx, request, record, restored)
 	if err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
+	}
+	if err := m.complete(ctx, request, &record, observed, restored == ""); err != nil {
+		return Result{}, m.keepFailed(ctx, record, observed, err)
 	}
 	record.Committed, record.Intent = true, nil
 	record, err = m.Store.Update(ctx, record)
 	if err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
 	}
+	if request.Extension != nil && request.DesiredState == DesiredStopped {
+		return m.stopNew(ctx, record, observed)
+	}
 	return resultOf(record, observed)
 }
 
-func (m *Manager) announceCreate(ctx context.Context, request Request, binding, owner string, reuse *store.Record) (store.Record, intent, error) {
+// stopNew stops a new workspace that has to be stopped. Only a complete one can be released.
+func (m *Manager) stopNew(ctx context.Context, record store.Record, observed backends.Observed) (Result, error) {
+	record, cause := m.release(ctx, record, observed)
+	if cause == nil {
+		record.Intent = nil
+		record, cause = m.Store.Update(ctx, record)
+	}
+	if cause == nil {
+		observed, cause = m.Backend.Get(ctx, record.Name)
+	}
+	result, err := resultOf(record, observed)
+	if cause = errors.Join(cause, err); cause != nil {
+		return Result{}, &PartialError{Result: result, Err: cause}
+	}
+	return result, nil
+}
+
+func (m *Manager) announceCreate(ctx context.Context, request Request, under origin, restored string) (store.Record, intent, error) {
+	reuse := under.reuse
 	pending := intent{Operation: creating, KeepVolumes: reuse != nil, KeepSnapshots: reuse != nil, Since: time.Now().UTC()}
 	record := store.Record{
-		ID:      newToken(),
+		ID:      NewToken(),
 		Kind:    string(request.Kind),
 		Backend: m.Backend.Name(),
-		Binding: binding,
-		Owner:   owner,
+		Binding: under.binding,
+		Owner:   under.owner,
 		Name:    request.Name,
 	}
 	kept := contents{}
@@ -146,12 +192,18 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, binding, 
 		}
 	}
 	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
-	record.Committed, record.Attachment = false, newToken()
+	record.Committed, record.Attachment = false, under.attachment
+	if record.Attachment == "" {
+		record.Attachment = NewToken()
+	}
 	var err error
 	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return record, pending, err
 	}
 	if record.Intent, err = encode(pending); err != nil {
+		return record, pending, err
+	}
+	if err = claimWorkspace(&record, request, restored); err != nil {
 		return record, pending, err
 	}
 	if reuse != nil {
@@ -167,16 +219,19 @@ func attachmentOf(record store.Record) Attachment {
 	return Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
 }
 
-// build makes the object, runs the setup and brings it to the run state that was asked for.
-func (m *Manager) build(ctx context.Context, request Request, record store.Record) (backends.Observed, error) {
-	observed, err := m.Backend.Create(ctx, marksOf(record), request.Spec)
+// build makes the object, runs the setup and brings it to the run state that was asked for. What is
+// restored was set up when it was made first.
+func (m *Manager) build(ctx context.Context, request Request, record store.Record, restored string) (backends.Observed, error) {
+	observed, err := m.Backend.Create(ctx, marksOf(record), creationSpec(request, restored))
 	if err != nil {
 		return observed, err
 	}
-	if err := m.runSetup(ctx, request); err != nil {
-		return observed, err
+	if restored == "" {
+		if err := m.runSetup(ctx, request); err != nil {
+			return observed, err
+		}
 	}
-	if request.DesiredState == DesiredStopped {
+	if request.DesiredState == DesiredStopped && request.Extension == nil {
 		if err := m.Backend.Stop(ctx, request.Name); err != nil {
 			return observed, err
 		}
@@ -186,7 +241,7 @@ func (m *Manager) build(ctx context.Context, request Request, record store.Recor
 
 // undoCreate removes what a failed create made, also when ctx was canceled.
 func (m *Manager) undoCreate(ctx context.Context, record store.Record, pending intent, cause error) error {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := Detached(ctx)
 	defer cancel()
 	_, err := m.clearUnfinished(ctx, record, pending)
 	if err == nil {
@@ -210,5 +265,9 @@ func (m *Manager) settleUndone(ctx context.Context, record store.Record, pending
 
 func resultOf(record store.Record, observed backends.Observed) (Result, error) {
 	kept, err := contentsOf(record)
-	return Result{Attachment: attachmentOf(record), Observed: observed, CurrentSnapshotID: kept.Snapshot}, err
+	if err != nil {
+		return Result{}, err
+	}
+	workspace, err := workspaceOf(record)
+	return Result{Attachment: attachmentOf(record), Observed: observed, CurrentSnapshotID: kept.Snapshot, Workspace: workspace}, err
 }

@@ -32,7 +32,7 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
 		return "", err
 	}
-	unlock, err := m.lock(ctx, name)
+	ctx, unlock, err := m.lock(ctx, name)
 	if err != nil {
 		return "", err
 	}
@@ -70,21 +70,35 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 	if attachment.Token != "" && record.Attachment != attachment.Token {
 		return Forgotten, nil
 	}
-	return m.deleteRecorded(ctx, *record, purge, observed == nil)
+	return m.deleteRecorded(ctx, *record, purge, observed)
 }
 
-func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge, gone bool) (Outcome, error) {
+func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge bool, observed *backends.Observed) (Outcome, error) {
 	if purge {
 		return m.remove(ctx, record, intent{Operation: deleting, Purge: true})
 	}
-	if gone || record.Kind == string(backends.Session) {
+	gone := observed == nil
+	workspace := len(record.Workspace) > 0
+	if gone && workspace {
+		snapshot, err := m.restorable(ctx, record)
+		if err != nil {
+			return "", err
+		}
+		gone = snapshot == "" // a lost session that can be restored is still there
+	}
+	if gone || record.Kind == string(backends.Session) && !workspace {
 		kept, err := contentsOf(record)
 		if err != nil {
 			return "", err
 		}
 		return m.remove(ctx, record, intent{Operation: deleting, KeepVolumes: len(kept.Spec.Volumes) > 0, KeepSnapshots: kept.Snapshot != ""})
 	}
-	if err := m.Backend.Stop(ctx, record.Name); err != nil && !isMissing(err) {
+	if workspace && observed != nil {
+		var err error
+		if record, err = m.release(ctx, record, *observed); err != nil {
+			return "", err
+		}
+	} else if err := m.Backend.Stop(ctx, record.Name); err != nil && !isMissing(err) {
 		return "", err
 	}
 	record.Attachment, record.Intent = "", nil

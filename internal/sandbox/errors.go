@@ -24,6 +24,10 @@ const (
 	CodeMissing Code = "sandbox_missing"
 	// CodeSetupFailed: a setup step failed.
 	CodeSetupFailed Code = "setup_failed"
+	// CodeProvisionFailed: another run that was waited for could not make the workspace.
+	CodeProvisionFailed Code = "provision_failed"
+	// CodeWorkspaceLost: a workspace's session is gone and nothing is left to restore it from.
+	CodeWorkspaceLost Code = "workspace_lost"
 	// CodeUnproven: neither state nor record proves that the object may be purged.
 	CodeUnproven Code = "ownership_unproven"
 )

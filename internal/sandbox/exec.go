@@ -24,7 +24,7 @@ func (m *Manager) Exec(ctx context.Context, name string, command backends.Comman
 // awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put
 // back, so that no other work finds it awake and loses it in the middle.
 func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) (err error) {
-	unlock, err := m.lock(ctx, name)
+	ctx, unlock, err := m.lock(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,20 @@ func (m *Manager) awake(ctx context.Context, name string, work func(context.Cont
 	if err != nil {
 		return err
 	}
-	switch observed.Status {
-	case backends.StatusRunning:
+	if observed.Running() {
 		if err := release(); err != nil {
 			return err
 		}
+		return work(ctx)
+	}
+	return m.woken(ctx, observed, work)
+}
+
+// woken runs work in a sandbox whose lock is held, and leaves its run state as it was.
+func (m *Manager) woken(ctx context.Context, observed backends.Observed, work func(context.Context) error) (err error) {
+	name := observed.Name
+	switch observed.Status {
+	case backends.StatusRunning:
 		return work(ctx)
 	case backends.StatusStopped:
 		if observed.Marks.Kind == backends.Session && m.Backend.Capabilities().StopEmptiesSession {
@@ -67,7 +76,7 @@ func (m *Manager) awake(ctx context.Context, name string, work func(context.Cont
 		return err
 	}
 	defer func() {
-		ctx, cancel := detached(ctx)
+		ctx, cancel := Detached(ctx)
 		defer cancel()
 		if stopErr := m.Backend.Stop(ctx, name); stopErr != nil {
 			err = errors.Join(err, fmt.Errorf("stop %s again, which was stopped before: %w", ID(m.Backend.Name(), name), stopErr))
@@ -82,7 +91,7 @@ func (m *Manager) ours(ctx context.Context, name string) (backends.Observed, err
 	if err != nil {
 		return observed, err
 	}
-	owner, err := m.owner(ctx)
+	owner, err := m.Owner(ctx)
 	if err != nil {
 		return observed, err
 	}
@@ -115,7 +124,7 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 // recordedBinding is where the records say that a sandbox of ours lives, "" when they say nothing or
 // name several places.
 func (m *Manager) recordedBinding(ctx context.Context, name string) (string, error) {
-	owner, err := m.owner(ctx)
+	owner, err := m.Owner(ctx)
 	if err != nil || owner == "" {
 		return "", err
 	}
@@ -129,7 +138,7 @@ func (m *Manager) recordedBinding(ctx context.Context, name string) (string, err
 // Remembers tells whether the store holds a committed persistent sandbox of ours by that name,
 // whether or not its object is still there. It only reads the store.
 func (m *Manager) Remembers(ctx context.Context, name string) (bool, error) {
-	owner, err := m.owner(ctx)
+	owner, err := m.Owner(ctx)
 	if err != nil || owner == "" {
 		return false, err
 	}

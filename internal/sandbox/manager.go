@@ -55,6 +55,8 @@ type Request struct {
 	// the record holds. A create only notes it.
 	CheckpointTrigger string
 	Retention         Retention
+	// Extension makes the sandbox that of a workspace runtime; nil for any other.
+	Extension *Extension
 }
 
 // Retention says which checkpoints are kept when a new one is taken.
@@ -73,33 +75,41 @@ type Result struct {
 	CurrentSnapshotID string
 	// Reattached is true when a create found the object and took it over.
 	Reattached bool
+	// Workspace is what the record keeps of a workspace runtime, nil for any other sandbox.
+	Workspace *Workspace
 }
 
 func lockKey(backend, name string) string { return "sandbox/" + backend + "/" + name }
 
 // lock serializes everything that changes one sandbox, across processes.
-func (m *Manager) lock(ctx context.Context, name string) (func() error, error) {
-	held, err := m.Store.Lock(ctx, lockKey(m.Backend.Name(), name))
+func (m *Manager) lock(ctx context.Context, name string) (context.Context, func() error, error) {
+	return m.Lock(ctx, lockKey(m.Backend.Name(), name), ID(m.Backend.Name(), name))
+}
+
+// Lock waits for the lock of key, which what names in errors. It returns the context for everything
+// that happens under the lock, and the release.
+func (m *Manager) Lock(ctx context.Context, key, what string) (context.Context, func() error, error) {
+	held, err := m.Store.Lock(ctx, key)
 	if err != nil {
-		return nil, fmt.Errorf("wait for the lock of %s: %w", ID(m.Backend.Name(), name), err)
+		return ctx, nil, fmt.Errorf("wait for the lock of %s: %w", what, err)
 	}
-	return func() error {
+	return held.Context(ctx), func() error {
 		// The CLI ends the plugin without a chance to tidy up, so that is done after each operation.
 		return errors.Join(held.Unlock(), m.Store.Close())
 	}, nil
 }
 
-// owner returns whose objects are ours, "" when this store has made nothing yet.
-func (m *Manager) owner(ctx context.Context) (string, error) {
+// Owner returns whose objects are ours, "" when this store has made nothing yet.
+func (m *Manager) Owner(ctx context.Context) (string, error) {
 	if m.ExplicitOwner != "" {
 		return m.ExplicitOwner, nil
 	}
 	return m.Store.Owner(ctx)
 }
 
-// ensureOwner makes the store's own id where there is none, also when another owner is configured:
+// EnsureOwner makes the store's own id where there is none, also when another owner is configured:
 // it tells this store from a new one in its place.
-func (m *Manager) ensureOwner(ctx context.Context) (string, error) {
+func (m *Manager) EnsureOwner(ctx context.Context) (string, error) {
 	own, err := m.Store.EnsureOwner(ctx)
 	if err != nil || m.ExplicitOwner == "" {
 		return own, err
@@ -146,9 +156,14 @@ func (m *Manager) get(ctx context.Context, name string) (*backends.Observed, err
 	return &observed, nil
 }
 
-// checkBinding refuses every access when the configured place is not the one the object is
-// bound to. It only looks.
+// checkBinding is CheckBinding for a sandbox.
 func (m *Manager) checkBinding(ctx context.Context, name, bound string) error {
+	return m.CheckBinding(ctx, ID(m.Backend.Name(), name), bound)
+}
+
+// CheckBinding refuses every access when the configured place is not the one that the object of an
+// id is bound to. It only looks.
+func (m *Manager) CheckBinding(ctx context.Context, id, bound string) error {
 	if bound == "" {
 		return nil
 	}
@@ -163,13 +178,13 @@ func (m *Manager) checkBinding(ctx context.Context, name, bound string) error {
 	}
 	return &Refusal{
 		Code:   CodeOtherBinding,
-		Detail: fmt.Sprintf("%s is bound to %s, but the configuration now points at %s (%s).", ID(m.Backend.Name(), name), bound, here.ID, here.Description),
+		Detail: fmt.Sprintf("%s is bound to %s, but the configuration now points at %s (%s).", id, bound, here.ID, here.Description),
 		Remedy: "Nothing was accessed and nothing left the state. Point the provider back at the place where the object lives, or let go of it with `terraform state rm`.",
 	}
 }
 
-// detached returns a context for clean-up work that a cancellation must not cut short.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+// Detached returns a context for clean-up work that a cancellation must not cut short.
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 

@@ -31,6 +31,12 @@ type View struct {
 	Source            backends.Source
 	Settings          json.RawMessage
 	CurrentSnapshotID string
+	// Workspace is what the record keeps of a workspace runtime, nil for any other sandbox.
+	Workspace *Workspace
+	// SessionLost is true when the files of a workspace's session are gone, and RestoreFrom is the
+	// workspace snapshot that it can be made from again, "" when there is none.
+	SessionLost bool
+	RestoreFrom string
 	// LostSecrets are the names of secrets that were handed in and are not there any more.
 	LostSecrets []string
 }
@@ -71,7 +77,7 @@ func (m *Manager) Import(ctx context.Context, name string) (View, error) {
 	if observed == nil {
 		return View{}, &Refusal{Code: CodeMissing, Detail: fmt.Sprintf("There is no %s.", id)}
 	}
-	owner, err := m.owner(ctx)
+	owner, err := m.Owner(ctx)
 	if err != nil {
 		return View{}, err
 	}
@@ -125,6 +131,9 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		view.LostSecrets = without(kept.Spec.SecretNames, observed.Spec.SecretNames)
 	}
 	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token
+	if err := m.viewWorkspace(ctx, &view, *record, observed); err != nil {
+		return view, err
+	}
 	switch {
 	case pending == nil:
 	case pending.Operation == deleting:
@@ -133,6 +142,17 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		view.Status = StatusInterrupted
 	}
 	return view, nil
+}
+
+// viewWorkspace adds what the record keeps of a workspace runtime.
+func (m *Manager) viewWorkspace(ctx context.Context, view *View, record store.Record, observed *backends.Observed) (err error) {
+	if view.Workspace, err = workspaceOf(record); err != nil || view.Workspace == nil {
+		return err
+	}
+	if view.SessionLost = m.sessionLost(record, observed); view.SessionLost {
+		view.RestoreFrom, err = m.restorable(ctx, record)
+	}
+	return err
 }
 
 // viewUnrecorded tells a lost record from a deleted one. Only what this state's own attachment

@@ -22,14 +22,17 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 			Remedy: "Set the source back, raise `generation` to start over beside it, or purge it first: set `on_destroy = \"purge\"` with the old source, apply, destroy, then change the source.",
 		}
 	}
-	observed, err := m.converge(ctx, request, record)
+	observed, err := m.converge(ctx, request, &record)
 	if err != nil {
 		return Result{}, fmt.Errorf("re-attach %s: %w", ID(record.Backend, record.Name), err)
+	}
+	if kept, err = contentsOf(record); err != nil {
+		return Result{}, err
 	}
 	if record.Spec, err = encode(contents{Spec: withSource(request.Spec, kept.Spec.Source), Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
 	}
-	record.Attachment, record.Intent, record.Committed = newToken(), nil, true
+	record.Attachment, record.Intent, record.Committed = NewToken(), nil, true
 	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
 	if record, err = m.Store.Update(ctx, record); err != nil {
 		return Result{}, err
@@ -41,18 +44,32 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 
 // converge brings the object to the requested specification and run state. A new attachment leads
 // to a running sandbox unless stopped was asked for, just as a first create does.
-func (m *Manager) converge(ctx context.Context, request Request, record store.Record) (backends.Observed, error) {
-	if _, err := m.Backend.Reconfigure(ctx, marksOf(record), request.Spec); err != nil {
+func (m *Manager) converge(ctx context.Context, request Request, record *store.Record) (backends.Observed, error) {
+	observed, err := m.Backend.Reconfigure(ctx, marksOf(*record), request.Spec)
+	if err != nil {
 		return backends.Observed{}, err
 	}
-	change := m.Backend.Start
-	if request.DesiredState == DesiredStopped {
-		change = m.Backend.Stop
+	if err := m.complete(ctx, request, record, observed, false); err != nil {
+		return backends.Observed{}, err
 	}
-	if err := change(ctx, request.Name); err != nil {
+	if request.DesiredState == DesiredStopped {
+		err = m.halt(ctx, request, record, observed)
+	} else {
+		err = m.Backend.Start(ctx, request.Name)
+	}
+	if err != nil {
 		return backends.Observed{}, err
 	}
 	return m.arrived(ctx, request)
+}
+
+// halt stops a sandbox. Of a workspace no file is lost.
+func (m *Manager) halt(ctx context.Context, request Request, record *store.Record, observed backends.Observed) (err error) {
+	if request.Extension == nil {
+		return m.Backend.Stop(ctx, request.Name)
+	}
+	*record, err = m.release(ctx, *record, observed)
+	return err
 }
 
 // arrived reads a sandbox after its run state was changed, and makes sure that one which has to run

@@ -52,7 +52,8 @@ type intent struct {
 	Since    time.Time `json:"since"`
 }
 
-func newToken() string {
+// NewToken returns 128 random bits in hex: the id of a record, or an attachment.
+func NewToken() string {
 	var raw [16]byte
 	// rand.Read never returns an error since Go 1.24; it ends the process instead.
 	_, _ = rand.Read(raw[:])

@@ -27,6 +27,13 @@ func (m *Manager) checkTakeover(ctx context.Context, request Request, binding, o
 			Remedy: "Choose another name, or purge the existing one first: manage it with its own resource type, set `on_destroy = \"purge\"`, apply, then destroy it.",
 		}
 	}
+	if record != nil && (len(record.Workspace) > 0) != (request.Extension != nil) {
+		return &Refusal{
+			Code:   CodeOtherKind,
+			Detail: fmt.Sprintf("%s exists already as a %s, and a %s was asked for.", id, resourceName(len(record.Workspace) > 0, record.Kind), resourceName(request.Extension != nil, string(request.Kind))),
+			Remedy: "Choose another name or workspace id, or purge the existing one first: manage it with its own resource type, set `on_destroy = \"purge\"`, apply, then destroy it.",
+		}
+	}
 	if record != nil && record.WorkspaceID != "" && request.WorkspaceID != "" && record.WorkspaceID != request.WorkspaceID {
 		return &Refusal{
 			Code:   CodeOtherName,
@@ -35,6 +42,14 @@ func (m *Manager) checkTakeover(ctx context.Context, request Request, binding, o
 		}
 	}
 	return m.checkWorkspaceName(ctx, request, binding, owner)
+}
+
+// resourceName says in words which resource an object belongs to.
+func resourceName(workspace bool, kind string) string {
+	if workspace {
+		return "workspace runtime"
+	}
+	return kind + " sandbox"
 }
 
 // checkWorkspaceName refuses a second name for a workspace of the same generation, which a changed

@@ -17,7 +17,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if err := m.checkBinding(ctx, request.Name, attachment.Binding); err != nil {
 		return Result{}, err
 	}
-	unlock, err := m.lock(ctx, request.Name)
+	ctx, unlock, err := m.lock(ctx, request.Name)
 	if err != nil {
 		return Result{}, err
 	}
@@ -31,23 +31,44 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if err != nil {
 		return Result{}, err
 	}
+	request.Spec = withSource(request.Spec, kept.Spec.Source)
+	if request.Extension != nil {
+		if done, result, err := m.updateLost(ctx, request, record, observed, attachment.Token); done || err != nil {
+			return result, err
+		}
+	}
+	if observed == nil {
+		return Result{}, gone(ID(m.Backend.Name(), request.Name))
+	}
 	pending, err := m.announceChange(ctx, record, request, kept)
 	if err != nil {
 		return Result{}, err
 	}
-	request.Spec = withSource(request.Spec, kept.Spec.Source)
 	if request.Spec.Secrets == nil {
 		request.Spec.SecretNames = kept.Spec.SecretNames
 	}
 	request.Spec = sortedNames(request.Spec)
-	if err := m.change(ctx, request, *record, *observed); err != nil {
+	after, err := m.Backend.Reconfigure(ctx, marksOf(*record), request.Spec)
+	if err != nil {
 		return Result{}, err
 	}
-	if pending.Snapshot != "" {
+	if err := m.complete(ctx, request, record, after, false); err != nil {
+		return Result{}, err
+	}
+	if pending.Snapshot != "" && !m.sessionLost(*record, observed) {
 		if err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
 			return Result{}, err
 		}
 		kept.Snapshot = pending.Snapshot
+		if record.Spec, err = encode(kept); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := m.changeRunState(ctx, request, record, *observed, after); err != nil {
+		return Result{}, err
+	}
+	if kept, err = contentsOf(*record); err != nil {
+		return Result{}, err
 	}
 	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
@@ -57,8 +78,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if *record, err = m.Store.Update(ctx, *record); err != nil {
 		return Result{}, err
 	}
-	after, err := m.arrived(ctx, request)
-	if err != nil {
+	if after, err = m.arrived(ctx, request); err != nil {
 		return Result{}, err
 	}
 	return resultOf(*record, after)
@@ -80,12 +100,9 @@ func (m *Manager) attached(ctx context.Context, attachment Attachment, request R
 	if err != nil {
 		return nil, nil, err
 	}
-	if observed == nil || observed.Marks.Record != attachment.Record {
-		return nil, nil, &Refusal{
-			Code:   CodeMissing,
-			Detail: fmt.Sprintf("%s is gone.", id),
-			Remedy: "Run a plan: it names the ways on.",
-		}
+	replaced := observed != nil && observed.Marks.Record != attachment.Record
+	if replaced || observed == nil && (record == nil || !m.sessionLost(*record, nil) && record.Committed) {
+		return nil, nil, gone(id)
 	}
 	if record != nil {
 		if record.Attachment != "" && attachment.Token != "" && record.Attachment != attachment.Token {
@@ -105,6 +122,14 @@ func (m *Manager) attached(ctx context.Context, attachment Attachment, request R
 	}
 	record.Attachment = attachment.Token
 	return record, observed, nil
+}
+
+func gone(id string) error {
+	return &Refusal{
+		Code:   CodeMissing,
+		Detail: fmt.Sprintf("%s is gone.", id),
+		Remedy: "Run a plan: it names the ways on.",
+	}
 }
 
 func takenOver(id string) error {
@@ -136,18 +161,13 @@ func (m *Manager) announceChange(ctx context.Context, record *store.Record, requ
 	return pending, err
 }
 
-// change applies specification and run state, and leaves the run state as found when none is
-// asked for.
-func (m *Manager) change(ctx context.Context, request Request, record store.Record, before backends.Observed) error {
-	after, err := m.Backend.Reconfigure(ctx, marksOf(record), request.Spec)
-	if err != nil {
-		return err
-	}
+// changeRunState leaves the run state as found when none is asked for.
+func (m *Manager) changeRunState(ctx context.Context, request Request, record *store.Record, before, after backends.Observed) error {
 	switch {
 	case request.DesiredState == DesiredRunning && !after.Running():
 		return m.Backend.Start(ctx, request.Name)
 	case request.DesiredState == DesiredStopped && after.Running():
-		return m.Backend.Stop(ctx, request.Name)
+		return m.halt(ctx, request, record, after)
 	case before.Status == backends.StatusLost && !after.Running() && request.DesiredState != DesiredStopped:
 		return m.Backend.Start(ctx, request.Name)
 	}
