@@ -14,6 +14,9 @@ engine=github.com/docker/docker
 # folders x that nothing imports, as the stubs would form cycles otherwise
 table="
 denied  internal/effects/x/a.go              /internal/backends
+denied  internal/overlay/x/a.go              /internal/effects
+denied  internal/overlay/x/b.go              /internal/sandbox
+denied  internal/overlay/x/c.go              $framework
 denied  internal/store/x/a.go                /internal/sandbox
 denied  internal/store/sqlite/x/b.go         /internal/backends
 allowed internal/store/sqlite/x/c.go         /internal/effects
@@ -39,6 +42,19 @@ denied  internal/sandbox/x/e.go              $framework
 denied  internal/sandbox/x/f.go              testing
 allowed internal/sandbox/x/g.go              /internal/backends
 allowed internal/sandbox/x/h.go              /internal/store
+denied  internal/sandbox/x/i.go              /internal/overlay
+denied  internal/basesnapshot/x/a.go         /internal/provider
+denied  internal/basesnapshot/x/b.go         $framework
+denied  internal/basesnapshot/x/c.go         /internal/backends/docker
+denied  internal/basesnapshot/x/d.go         /internal/store/sqlite
+denied  internal/basesnapshot/x/e.go         /internal/workspace
+denied  internal/basesnapshot/x/f.go         testing
+allowed internal/basesnapshot/x/g.go         /internal/sandbox
+allowed internal/basesnapshot/x/h.go         /internal/overlay
+allowed internal/basesnapshot/x/i.go         /internal/backends
+allowed internal/basesnapshot/x/j.go         /internal/store
+denied  internal/workspace/x/d.go            /internal/basesnapshot
+allowed internal/workspace/x/e.go            /internal/overlay
 denied  internal/workspace/x/a.go            /internal/provider
 denied  internal/workspace/x/b.go            $framework
 allowed internal/workspace/x/c.go            /internal/sandbox
