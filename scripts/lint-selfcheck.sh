@@ -17,6 +17,10 @@ denied  internal/effects/x/a.go              /internal/backends
 denied  internal/overlay/x/a.go              /internal/effects
 denied  internal/overlay/x/b.go              /internal/sandbox
 denied  internal/overlay/x/c.go              $framework
+denied  internal/handle/x/a.go               /internal/backends
+denied  internal/handle/x/b.go               os
+denied  internal/handle/x/c.go               net/http
+allowed internal/handle/x/d.go               encoding/json
 denied  internal/store/x/a.go                /internal/sandbox
 denied  internal/store/sqlite/x/b.go         /internal/backends
 allowed internal/store/sqlite/x/c.go         /internal/effects
