@@ -77,5 +77,6 @@ func (p *sandlot) Functions(context.Context) []func() function.Function {
 	return []func() function.Function{
 		functions.NewSandboxName,
 		functions.NewResolvePath,
+		functions.NewParseHandle,
 	}
 }

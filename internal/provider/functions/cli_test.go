@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -70,6 +71,67 @@ output "same" {
 			if result.ExitCode != 1 || !strings.Contains(result.Diagnostics.Errors()[0].Detail, code) {
 				t.Errorf("%s:\n%s", call, result)
 			}
+		}
+	})
+}
+
+// TestAccParseHandle reads records in expressions, as a configuration that takes over an
+// application's sandboxes does: a null is a null, a number a number, and a sensitive record makes a
+// sensitive result.
+func TestAccParseHandle(t *testing.T) {
+	t.Parallel()
+	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
+		w := acctest.NewWorkspace(t, cli, "")
+		w.Config(`
+locals {
+  old = provider::sandlot::parse_handle(jsonencode({
+    workspaceId = "w", sandboxId = "sbx_1", createdAt = "2026-04-30T08:00:00Z", lastUsedAt = "2026-04-30T09:30:00+01:00", added = [1]
+  }))
+  resource = provider::sandlot::parse_handle(jsonencode({
+    workspaceId = "w", provider = "local", resourceKind = "sandbox", handleKind = "persistent-name", handle = "n", state = "ready"
+    metadata = { port = 1 }, createdAt = "2026-04-30T08:00:00Z", updatedAt = "2026-04-30T08:00:00Z"
+  }))
+  instance = provider::sandlot::parse_handle(jsonencode({
+    spec     = { provider = "docker", owner = "o", name = "n", cwd = "/c", services = { web = { port = 3000 }, db = { image = "postgres:18" } } }
+    services = { web = { port = 3000, protocol = "http" }, db = { internal = true } }
+  }))
+}
+
+output "old" {
+  value = [local.old.shape, local.old.session_id, local.old.last_used_at, local.old.name == null, local.old.services == null]
+}
+
+output "resource" {
+  value = [local.resource.backend, local.resource.handle, jsondecode(local.resource.metadata).port + 1]
+}
+
+output "instance" {
+  value = [local.instance.services.web.port + 1, local.instance.services.db.internal, local.instance.services.db.port == null]
+}
+
+output "sensitive" {
+  value     = provider::sandlot::parse_handle(sensitive("{\"driver\":\"apple\",\"name\":\"n\",\"isolated\":true}")).isolated
+  sensitive = true
+}
+`)
+		w.Apply().Succeed()
+		w.Plan().Empty()
+		state := w.Show()
+		for output, want := range map[string]any{
+			"old":       []any{"vercel-session", "sbx_1", "2026-04-30T08:30:00.000Z", true, true},
+			"resource":  []any{"local", "n", 2.0},
+			"instance":  []any{3001.0, true, true},
+			"sensitive": true,
+		} {
+			if got := state.Output(output); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %#v, want %#v", output, got, want)
+			}
+		}
+
+		w.Config("output \"x\" {\n  value = provider::sandlot::parse_handle(jsonencode({ kind = \"vercel-persistent\", workspaceId = \"w\", sandboxName = \"sbx_1\" }))\n}\n")
+		result := w.Plan()
+		if result.ExitCode != 1 || !strings.Contains(result.Diagnostics.Errors()[0].Detail, "`sandboxName`") {
+			t.Errorf("a session id passed as a name:\n%s", result)
 		}
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider"
 )
 
-// call sends one call through the protocol, to a provider that was never configured.
-func call(t *testing.T, name string, arguments ...any) (string, *tfprotov6.FunctionError) {
+// send sends one call through the protocol, to a provider that was never configured.
+func send(t *testing.T, name string, arguments ...any) *tfprotov6.CallFunctionResponse {
 	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
 	if err != nil {
@@ -30,6 +30,13 @@ func call(t *testing.T, name string, arguments ...any) (string, *tfprotov6.Funct
 	if err != nil {
 		t.Fatal(err)
 	}
+	return response
+}
+
+// call is [send] for a function that returns a string.
+func call(t *testing.T, name string, arguments ...any) (string, *tfprotov6.FunctionError) {
+	t.Helper()
+	response := send(t, name, arguments...)
 	if response.Error != nil {
 		return "", response.Error
 	}
