@@ -109,29 +109,32 @@ func otherKind(fits Shape) string {
 	return "Ask for " + string(fits) + ". An object does not change its kind: to move a workspace to the other one, reset it explicitly, by making a new object with the resource of that kind"
 }
 
+// Both arms read their identity first: what is wrong with that is told before anything else.
 func parseVercelPersistent(f *fields) Object {
+	name := f.needText("sandboxName")
+	if namedLikeSession(name) {
+		f.fail("sandboxName", sessionName)
+	}
 	if persistent := f.flag("persistent"); persistent != nil && !*persistent {
 		f.fail("persistent", "is false")
 	}
 	o := parseVercelCommon(f, KindPersistent)
-	o.Name, o.SessionID, o.SnapshotID = f.needText("sandboxName"), f.text("currentSessionId"), f.text("currentSnapshotId")
+	o.Name, o.SessionID, o.SnapshotID = name, f.text("currentSessionId"), f.text("currentSnapshotId")
 	o.Status, o.LastSeenAt = f.text("status"), f.time("lastSeenAt")
 	o.State = stateOf(o.Status)
-	if namedLikeSession(o.Name) {
-		f.fail("sandboxName", sessionName)
-	}
 	return o
 }
 
 func parseVercelSession(f *fields) Object {
+	id := f.needText("sandboxId")
 	o := parseVercelCommon(f, KindSession)
-	o.SessionID, o.SnapshotID = f.needText("sandboxId"), f.text("snapshotId")
+	o.SessionID, o.SnapshotID = id, f.text("snapshotId")
 	if newer := f.text("currentSnapshotId"); newer != "" {
 		o.SnapshotID = newer
 	}
 	// Before there were kinds, one release already kept the name of a sandbox under sandboxId.
-	if !f.has("kind") && !namedLikeSession(o.SessionID) {
-		o.Name = o.SessionID
+	if !f.has("kind") && !namedLikeSession(id) {
+		o.Name = id
 	}
 	o.State = stateOf("")
 	return o
