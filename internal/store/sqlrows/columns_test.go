@@ -28,12 +28,14 @@ func TestColumnsOfLaterVersionsHaveFallbacks(t *testing.T) {
 }
 
 func TestStatement(t *testing.T) {
-	text := "SELECT a FROM b WHERE c = ? AND d = ?"
-	if got := (Dialect{}).statement(text); got != text {
-		t.Error(got)
-	}
-	if got, want := (Dialect{Numbered: true}).statement(text), "SELECT a FROM b WHERE c = $1 AND d = $2"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	text := "SELECT a FROM {b} WHERE c = ? AND d = ?"
+	for want, dialect := range map[string]Dialect{
+		"SELECT a FROM b WHERE c = ? AND d = ?":     {},
+		"SELECT a FROM s.b WHERE c = $1 AND d = $2": {Numbered: true, Schema: "s."},
+	} {
+		if got := dialect.statement(text); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

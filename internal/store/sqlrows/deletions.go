@@ -16,11 +16,11 @@ const rememberDeletions = 90 * 24 * time.Hour
 // noteDeletion remembers a deleted record, and forgets those that are long gone.
 func (r Rows) noteDeletion(ctx context.Context, tx Writer, record store.Record) error {
 	moment := now()
-	_, err := tx.ExecContext(ctx, r.sql("DELETE FROM deletions WHERE deleted_at < ?"), timeText(moment.Add(-rememberDeletions)))
+	_, err := tx.ExecContext(ctx, r.sql("DELETE FROM {deletions} WHERE deleted_at < ?"), timeText(moment.Add(-rememberDeletions)))
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, r.sql(`INSERT INTO deletions (record, attachment, deleted_at) VALUES (?, ?, ?)
+	_, err = tx.ExecContext(ctx, r.sql(`INSERT INTO {deletions} (record, attachment, deleted_at) VALUES (?, ?, ?)
 		ON CONFLICT (record) DO UPDATE SET attachment = excluded.attachment, deleted_at = excluded.deleted_at`),
 		record.ID, record.Attachment, timeText(moment))
 	return err
@@ -29,7 +29,7 @@ func (r Rows) noteDeletion(ctx context.Context, tx Writer, record store.Record) 
 // Deleted tells who held a record when it was deleted.
 func (r Rows) Deleted(ctx context.Context, id string) (attachment string, deleted bool, err error) {
 	err = r.engine.Read(ctx, "read deletions", func(ctx context.Context, from Reader, _ Version) error {
-		err := from.QueryRowContext(ctx, r.sql("SELECT attachment FROM deletions WHERE record = ?"), id).Scan(&attachment)
+		err := from.QueryRowContext(ctx, r.sql("SELECT attachment FROM {deletions} WHERE record = ?"), id).Scan(&attachment)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}

@@ -7,6 +7,8 @@ import (
 
 // Dialect is how the statements of an engine differ from those of SQLite.
 type Dialect struct {
+	// Schema is put before the name of each table, with its dot.
+	Schema string
 	// Numbered parameters are $1, $2 and so on; others are question marks.
 	Numbered bool
 	// ForUpdate ends a read of rows that the same transaction is about to write, where transactions
@@ -16,8 +18,10 @@ type Dialect struct {
 	Taken func(error) bool
 }
 
-// statement replaces the question marks. No statement here has one for another reason.
+// statement completes the text of a statement: tables stand in braces, parameters are question
+// marks, and neither means anything else in any text here.
 func (d Dialect) statement(text string) string {
+	text = strings.NewReplacer("{", d.Schema, "}", "").Replace(text)
 	if !d.Numbered {
 		return text
 	}

@@ -12,6 +12,12 @@ import (
 // Migrate applies the migrations that a store of the version found does not have yet. It belongs
 // into one transaction, so that a killed one leaves the store as it was.
 func (d Dialect) Migrate(ctx context.Context, tx Writer, migrations fs.FS, found Version) error {
+	if err := found.Check(); err != nil {
+		return err
+	}
+	if found.Minor >= Current().Minor {
+		return nil // another process was faster
+	}
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return err
@@ -32,7 +38,7 @@ func (d Dialect) Migrate(ctx context.Context, tx Writer, migrations fs.FS, found
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	_, err = tx.ExecContext(ctx, d.statement(`INSERT INTO schema_version (id, major, minor) VALUES (1, ?, ?)
+	_, err = tx.ExecContext(ctx, d.statement(`INSERT INTO {schema_version} (id, major, minor) VALUES (1, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET major = excluded.major, minor = excluded.minor`), Current().Major, Current().Minor)
 	return err
 }

@@ -34,7 +34,7 @@ func (r Rows) EnsureOwner(ctx context.Context) (string, error) {
 		if _, err := rand.Read(random); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, r.sql(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING`),
+		_, err = tx.ExecContext(ctx, r.sql(`INSERT INTO {meta} (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING`),
 			ownerKey, hex.EncodeToString(random))
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (r Rows) EnsureOwner(ctx context.Context) (string, error) {
 }
 
 func (r Rows) readOwner(ctx context.Context, from Reader) (owner string, err error) {
-	err = from.QueryRowContext(ctx, r.sql(`SELECT value FROM meta WHERE key = ?`), ownerKey).Scan(&owner)
+	err = from.QueryRowContext(ctx, r.sql(`SELECT value FROM {meta} WHERE key = ?`), ownerKey).Scan(&owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -49,14 +49,14 @@ func scanRecord(scan func(...any) error) (store.Record, error) {
 }
 
 func rowOf(record store.Record) row {
-	return row{table: "records", id: record.ID, revision: record.Revision, title: fmt.Sprintf("record %q", record.Name)}
+	return row{table: "{records}", id: record.ID, revision: record.Revision, title: fmt.Sprintf("record %q", record.Name)}
 }
 
 // Get reads one record by its id.
 func (r Rows) Get(ctx context.Context, id string) (store.Record, error) {
 	record, found := store.Record{}, false
 	err := r.engine.Read(ctx, "read record "+id, func(ctx context.Context, from Reader, version Version) (err error) {
-		query := "SELECT " + selectList(recordColumns(), version.Minor) + " FROM records WHERE id = ?"
+		query := "SELECT " + selectList(recordColumns(), version.Minor) + " FROM {records} WHERE id = ?"
 		record, err = scanRecord(from.QueryRowContext(ctx, r.sql(query), id).Scan)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -84,7 +84,7 @@ func (r Rows) Find(ctx context.Context, query store.Query) ([]store.Record, erro
 			member{"base_snapshot", query.BaseSnapshot},
 		)
 		records, err = collect(ctx, from, scanRecord, r.sql("SELECT "+selectList(recordColumns(), version.Minor)+
-			" FROM records"+clause+" ORDER BY name, backend, binding, owner"), arguments)
+			" FROM {records}"+clause+" ORDER BY name, backend, binding, owner"), arguments)
 		return err
 	})
 	return records, err
@@ -118,7 +118,7 @@ func (r Rows) Insert(ctx context.Context, record store.Record) (store.Record, er
 	record.CreatedAt = now()
 	record.UpdatedAt = record.CreatedAt
 	err := r.engine.Write(ctx, "insert record", record.Name, func(ctx context.Context, tx Writer) error {
-		_, err := tx.ExecContext(ctx, r.sql(insertStatement("records", recordColumns())), recordValues(record)...)
+		_, err := tx.ExecContext(ctx, r.sql(insertStatement("{records}", recordColumns())), recordValues(record)...)
 		return r.engine.Dialect.conflictIfTaken(err, rowOf(record).title)
 	})
 	if err != nil {
@@ -140,7 +140,7 @@ func (r Rows) Update(ctx context.Context, record store.Record) (store.Record, er
 			return err
 		}
 		updated.Revision, updated.CreatedAt, updated.UpdatedAt = record.Revision+1, created, now()
-		_, err = tx.ExecContext(ctx, r.sql(updateStatement("records", recordColumns())), append(recordValues(updated), record.ID)...)
+		_, err = tx.ExecContext(ctx, r.sql(updateStatement("{records}", recordColumns())), append(recordValues(updated), record.ID)...)
 		return r.engine.Dialect.conflictIfTaken(err, rowOf(record).title)
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func scanSnapshot(scan func(...any) error) (store.Snapshot, error) {
 }
 
 func rowOfSnapshot(s store.Snapshot) row {
-	return row{table: "snapshots", id: s.ID, revision: s.Revision, title: "base snapshot " + s.ID}
+	return row{table: "{snapshots}", id: s.ID, revision: s.Revision, title: "base snapshot " + s.ID}
 }
 
 // snapshotObject names an entry among effects by what every run of one configuration has alike.
@@ -80,7 +80,7 @@ func (r Rows) FindSnapshots(ctx context.Context, query store.SnapshotQuery) ([]s
 			member{"snapshot_id", query.SnapshotID},
 		)
 		snapshots, err = collect(ctx, from, scanSnapshot, r.sql("SELECT "+selectList(snapshotColumns(), version.Minor)+
-			" FROM snapshots"+clause+" ORDER BY created_at DESC, id DESC"), arguments)
+			" FROM {snapshots}"+clause+" ORDER BY created_at DESC, id DESC"), arguments)
 		return err
 	})
 	return snapshots, err
@@ -96,7 +96,7 @@ func (r Rows) InsertSnapshot(ctx context.Context, snapshot store.Snapshot) (stor
 	snapshot.CreatedAt = now()
 	snapshot.UpdatedAt = snapshot.CreatedAt
 	err := r.engine.Write(ctx, "insert snapshot", snapshotObject(snapshot), func(ctx context.Context, tx Writer) error {
-		_, err := tx.ExecContext(ctx, r.sql(insertStatement("snapshots", snapshotColumns())), snapshotValues(snapshot)...)
+		_, err := tx.ExecContext(ctx, r.sql(insertStatement("{snapshots}", snapshotColumns())), snapshotValues(snapshot)...)
 		return r.engine.Dialect.conflictIfTaken(err, rowOfSnapshot(snapshot).title)
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (r Rows) UpdateSnapshot(ctx context.Context, snapshot store.Snapshot) (stor
 		if err != nil {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, r.sql("SELECT is_current FROM snapshots WHERE id = ?"), snapshot.ID).Scan(&updated.Current)
+		err = tx.QueryRowContext(ctx, r.sql("SELECT is_current FROM {snapshots} WHERE id = ?"), snapshot.ID).Scan(&updated.Current)
 		if err != nil {
 			return err
 		}
@@ -190,13 +190,13 @@ func (r Rows) holdLane(ctx context.Context, tx Writer, lane string) error {
 		return id, err
 	}
 	_, err := collect(ctx, tx, scanID,
-		r.sql("SELECT id FROM snapshots WHERE lane = ? ORDER BY id"+r.engine.Dialect.ForUpdate), []any{lane})
+		r.sql("SELECT id FROM {snapshots} WHERE lane = ? ORDER BY id"+r.engine.Dialect.ForUpdate), []any{lane})
 	return err
 }
 
 // demote leaves a lane without a current entry.
 func (r Rows) demote(ctx context.Context, tx Writer, lane string) error {
-	_, err := tx.ExecContext(ctx, r.sql(`UPDATE snapshots SET is_current = ?, revision = revision + 1, updated_at = ?
+	_, err := tx.ExecContext(ctx, r.sql(`UPDATE {snapshots} SET is_current = ?, revision = revision + 1, updated_at = ?
 		WHERE lane = ? AND is_current = ?`), false, timeText(now()), lane, true)
 	return err
 }
@@ -204,7 +204,7 @@ func (r Rows) demote(ctx context.Context, tx Writer, lane string) error {
 // replaceSnapshot writes an entry under its next revision.
 func (r Rows) replaceSnapshot(ctx context.Context, tx Writer, snapshot store.Snapshot) (store.Snapshot, error) {
 	snapshot.Revision, snapshot.UpdatedAt = snapshot.Revision+1, now()
-	_, err := tx.ExecContext(ctx, r.sql(updateStatement("snapshots", snapshotColumns())), append(snapshotValues(snapshot), snapshot.ID)...)
+	_, err := tx.ExecContext(ctx, r.sql(updateStatement("{snapshots}", snapshotColumns())), append(snapshotValues(snapshot), snapshot.ID)...)
 	return snapshot, r.engine.Dialect.conflictIfTaken(err, "the current base snapshot of lane "+snapshot.Lane)
 }
 

@@ -66,6 +66,7 @@ func (s suite) start(t *testing.T, name, argument string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.open(t) // a store that is no folder makes its place here, not in the child
 	command := exec.CommandContext(t.Context(), executable, "-test.run", exactly(s.root), "-test.count=1")
 	command.Env = append(os.Environ(),
 		taskVariable+"="+name, argumentVariable+"="+argument, placeVariable+"="+Place(t))
