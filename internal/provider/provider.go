@@ -59,6 +59,7 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 	return []func() resource.Resource{
 		sandboxes.NewSandbox,
 		sandboxes.NewPersistentSandbox,
+		sandboxes.NewWorkspaceRuntime,
 		file.New,
 		command.New,
 	}

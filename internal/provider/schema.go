@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
 )
 
 type model struct {
@@ -22,6 +23,11 @@ type model struct {
 	DataDir    types.String `tfsdk:"data_dir"`
 	Local      types.Object `tfsdk:"local"`
 	Docker     types.Object `tfsdk:"docker"`
+	Store      types.Object `tfsdk:"store"`
+}
+
+type storeModel struct {
+	PostgresURL types.String `tfsdk:"postgres_url"`
 }
 
 type localModel struct {
@@ -68,6 +74,18 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 				MarkdownDescription: "The directory of the embedded store and of local sandboxes, absolute. It is made by the first apply and is readable by its user only. Environment: `SANDLOT_DATA_DIR`. Default: `$XDG_STATE_HOME/sandlot`, else `~/.local/state/sandlot`.",
 				Optional:            true,
 				Validators:          []validator.String{validators.String("an absolute path without line break, NUL byte or % sign", sandbox.CheckDataDir)},
+			},
+			"store": schema.SingleNestedAttribute{
+				MarkdownDescription: "Where records are kept. Without it they are in an embedded database in `data_dir`, which serves one machine; PostgreSQL serves CI runners and teams. See the guide *The store*.",
+				Optional:            true,
+				Attributes: map[string]schema.Attribute{
+					"postgres_url": schema.StringAttribute{
+						MarkdownDescription: "The address of a PostgreSQL database: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. Off the loopback interface TLS is verified (`sslmode=verify-full`). Prefer the environment: `SANDLOT_POSTGRES_URL`. Plans read only: a role that may only read is enough for them.",
+						Optional:            true,
+						Sensitive:           true,
+						Validators:          []validator.String{validators.String("the address of a PostgreSQL database", postgres.Check)},
+					},
+				},
 			},
 			"local": schema.SingleNestedAttribute{
 				MarkdownDescription: "Settings of the `local` backend.",

@@ -14,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
 )
 
 // resolve applies the precedence attribute, environment, default. It reads the environment and
@@ -48,9 +49,29 @@ func resolve(ctx context.Context, config model) (client.Settings, diag.Diagnosti
 				"Invalid Provider Setting", err.Error()+". The value comes from the attribute, or from "+checked.variable+"."))
 		}
 	}
+	resolveStore(ctx, config.Store, &settings, &diags)
 	settings.Unknown["local"] = resolveLocal(ctx, config.Local, &settings, &diags)
 	settings.Unknown["docker"] = resolveDocker(ctx, config.Docker, &settings, &diags)
 	return settings, diags
+}
+
+// resolveStore finds the database of the records. Its address holds a password, so that no message
+// repeats it.
+func resolveStore(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) {
+	var config storeModel
+	if !object.IsNull() && !object.IsUnknown() {
+		diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
+	}
+	settings.PostgresURL = first(config.PostgresURL, "SANDLOT_POSTGRES_URL", "")
+	if object.IsUnknown() {
+		settings.PostgresURL = types.StringUnknown()
+	}
+	if url := settings.PostgresURL.ValueString(); url != "" {
+		if err := postgres.Check(url); err != nil {
+			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue,
+				"Invalid Provider Setting", strings.ToUpper(err.Error()[:1])+err.Error()[1:]+". The value comes from the attribute, or from SANDLOT_POSTGRES_URL."))
+		}
+	}
 }
 
 // resolveLocal fills in the local backend's settings and tells whether one is unknown.

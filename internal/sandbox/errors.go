@@ -26,6 +26,10 @@ const (
 	CodeSetupFailed Code = "setup_failed"
 	// CodeProvisionFailed: another run that was waited for could not make the workspace.
 	CodeProvisionFailed Code = "provision_failed"
+	// CodeOverlayFailed: a new workspace could not be given its template.
+	CodeOverlayFailed Code = "overlay_failed"
+	// CodeMigrationFailed: a workspace could not be brought to another version of its template.
+	CodeMigrationFailed Code = "migration_failed"
 	// CodeWorkspaceLost: a workspace's session is gone and nothing is left to restore it from.
 	CodeWorkspaceLost Code = "workspace_lost"
 	// CodeUnproven: neither state nor record proves that the object may be purged.

@@ -15,13 +15,13 @@ type Foresight struct {
 	Attached bool
 	// Source describes what it was made from when another source is wanted now.
 	Source string
-	// Kind is its kind when another one is wanted now.
+	// Kind says in words what it is when something else is wanted now.
 	Kind string
 }
 
 // Foresee looks a name up in the store alone, so that a plan can say what a create will meet. No
 // backend is asked: plans of new sandboxes work without one.
-func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, source backends.Source) (Foresight, error) {
+func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, workspace bool, source backends.Source) (Foresight, error) {
 	owner, err := m.Owner(ctx)
 	if err != nil || owner == "" {
 		return Foresight{}, err
@@ -39,8 +39,8 @@ func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, 
 		return Foresight{}, nil
 	}
 	seen := Foresight{Exists: true, Attached: record.Attachment != "", Source: changedSource(kept.Spec.Source, source)}
-	if record.Kind != string(kind) {
-		seen.Kind = record.Kind
+	if is := len(record.Workspace) > 0; record.Kind != string(kind) || is != workspace {
+		seen.Kind = resourceName(is, record.Kind)
 	}
 	return seen, nil
 }

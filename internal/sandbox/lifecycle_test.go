@@ -630,7 +630,7 @@ func TestLookingMakesNoFile(t *testing.T) {
 	p := openPlace(t, filepath.Join(tempDir(t), "data"), nil)
 	_, err := p.manager.Import(t.Context(), box)
 	fails(t, err, CodeMissing)
-	if seen, err := p.manager.Foresee(t.Context(), box, backends.Persistent, backends.Source{}); err != nil || seen != (Foresight{}) {
+	if seen, err := p.manager.Foresee(t.Context(), box, backends.Persistent, false, backends.Source{}); err != nil || seen != (Foresight{}) {
 		t.Errorf("foresees %+v, %v", seen, err)
 	}
 	if known, err := p.manager.Remembers(t.Context(), box); err != nil || known {
@@ -653,7 +653,7 @@ func TestForesee(t *testing.T) {
 	made := p.create(p.manager, request)
 	foresee := func(kind backends.Kind, root string) Foresight {
 		t.Helper()
-		seen, err := p.manager.Foresee(t.Context(), box, kind, backends.Source{Rootfs: root})
+		seen, err := p.manager.Foresee(t.Context(), box, kind, false, backends.Source{Rootfs: root})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -673,7 +673,7 @@ func TestForesee(t *testing.T) {
 		t.Errorf("retained: %+v", seen)
 	}
 	stranger := &Manager{Backend: p.backend, Store: p.store, ExplicitOwner: "somebody else"}
-	if seen, err := stranger.Foresee(t.Context(), box, backends.Session, backends.Source{}); err != nil || seen != (Foresight{}) {
+	if seen, err := stranger.Foresee(t.Context(), box, backends.Session, false, backends.Source{}); err != nil || seen != (Foresight{}) {
 		t.Errorf("somebody else's: %+v, %v", seen, err)
 	}
 }

@@ -56,7 +56,7 @@ type Request struct {
 	CheckpointTrigger string
 	Retention         Retention
 	// Extension makes the sandbox that of a workspace runtime; nil for any other.
-	Extension *Extension
+	Extension *Extension `json:"-"`
 }
 
 // Retention says which checkpoints are kept when a new one is taken.

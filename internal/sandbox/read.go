@@ -97,6 +97,15 @@ func (m *Manager) Import(ctx context.Context, name string) (View, error) {
 	return view, err
 }
 
+// Look reads the sandbox of a record as it stands. A failing backend or another binding is an error,
+// never absence.
+func (m *Manager) Look(ctx context.Context, record store.Record) (View, error) {
+	if err := m.checkBinding(ctx, record.Name, record.Binding); err != nil {
+		return View{}, err
+	}
+	return m.view(ctx, record.Name, attachmentOf(record), &record)
+}
+
 func (m *Manager) view(ctx context.Context, name string, attachment Attachment, record *store.Record) (View, error) {
 	var view View
 	observed, err := m.get(ctx, name)

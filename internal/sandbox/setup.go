@@ -21,20 +21,21 @@ func (m *Manager) runSetup(ctx context.Context, request Request) error {
 		if result.ExitCode != 0 {
 			return &Refusal{
 				Code:   CodeSetupFailed,
-				Detail: fmt.Sprintf("Setup step %d exited with status %d.%s", i+1, result.ExitCode, tail(result, request.Spec)),
+				Detail: fmt.Sprintf("Setup step %d exited with status %d.%s", i+1, result.ExitCode, Said(result, request.Spec.Secrets)),
 			}
 		}
 	}
 	return nil
 }
 
-// tail returns the end of what a failed command said, without secret values.
-func tail(result backends.ExecResult, spec backends.Spec) string {
+// Said returns the end of what a failed command said, without secret values, as a sentence to append;
+// "" when it said nothing.
+func Said(result backends.ExecResult, secrets map[string]string) string {
 	output := strings.TrimSpace(string(result.Stderr))
 	if output == "" {
 		output = strings.TrimSpace(string(result.Stdout))
 	}
-	output = backends.Redact(output, spec.Secrets)
+	output = backends.Redact(output, secrets)
 	if len(output) > setupOutputShown {
 		output = "… " + strings.ToValidUTF8(output[len(output)-setupOutputShown:], "")
 	}

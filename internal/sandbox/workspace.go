@@ -57,6 +57,8 @@ type Stage struct {
 	Workspace Workspace
 	// Fresh is true for a workspace that no Complete ever finished.
 	Fresh bool
+	// Rebuilt is true when the record was lost, so that Workspace holds nothing that is known.
+	Rebuilt bool
 	// Exec runs a command inside. A stopped sandbox is started for it and stopped again.
 	Exec func(ctx context.Context, command backends.Command) (backends.ExecResult, error)
 	// Secrets are those that output must not show, as far as they are at hand.
@@ -104,12 +106,13 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 	if err != nil {
 		return err
 	}
-	if before == nil {
+	rebuilt := before == nil
+	if rebuilt {
 		// The record was lost, and rebuilt from the marks on the object.
 		before = &Workspace{BaseSnapshotID: request.Extension.BaseSnapshotID, BaseSnapshotVersion: request.Extension.BaseSnapshotVersion}
 	}
 	after, cause := request.Extension.Complete(ctx, Stage{
-		Observed: observed, Workspace: *before, Fresh: fresh, Secrets: request.Spec.Secrets,
+		Observed: observed, Workspace: *before, Fresh: fresh, Rebuilt: rebuilt, Secrets: request.Spec.Secrets,
 		Exec: func(ctx context.Context, command backends.Command) (result backends.ExecResult, err error) {
 			err = m.woken(ctx, observed, func(ctx context.Context) error {
 				result, err = m.Backend.Exec(ctx, observed.Name, command)

@@ -16,6 +16,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 )
 
@@ -31,6 +32,8 @@ type Settings struct {
 	NamePrefix types.String
 	OnDestroy  types.String
 	DataDir    types.String
+	// PostgresURL is the database of the records; null for the embedded one in DataDir.
+	PostgresURL types.String
 	// Unknown names the backends whose own settings are not known yet.
 	Unknown map[string]bool
 	// DockerHost is the configured or inherited engine address, for the check of mounts.
@@ -57,16 +60,24 @@ func New(settings Settings, observer effects.Observer) *Client {
 	settings.Backends.Local.DataDir = settings.DataDir.ValueString()
 	return &Client{
 		Settings: settings,
-		store:    sqlite.New(sqlite.Config{Dir: settings.DataDir.ValueString(), Observer: observer}),
+		store:    openStore(settings, observer),
 		managers: map[string]*sandbox.Manager{},
 		claims:   map[string]bool{},
 		files:    newFiles(),
 	}
 }
 
+// openStore picks the engine of the records. Neither does I/O before it is used.
+func openStore(settings Settings, observer effects.Observer) store.Store {
+	if url := settings.PostgresURL.ValueString(); url != "" {
+		return postgres.New(postgres.Config{URL: url, Observer: observer})
+	}
+	return sqlite.New(sqlite.Config{Dir: settings.DataDir.ValueString(), Observer: observer})
+}
+
 // Manager returns the lifecycle manager of a backend, [ErrUnknown] while a setting is unknown.
 func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
-	if c.DataDir.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[backend] {
+	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[backend] {
 		return nil, ErrUnknown
 	}
 	c.mu.Lock()
@@ -95,7 +106,7 @@ func (c *Client) ManagerOf(id string) (*sandbox.Manager, string, error) {
 
 // Record finds the record of an id in the store. It only reads.
 func (c *Client) Record(ctx context.Context, id string) (store.Record, error) {
-	if c.DataDir.IsUnknown() {
+	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() {
 		return store.Record{}, ErrUnknown
 	}
 	return c.store.Get(ctx, id)

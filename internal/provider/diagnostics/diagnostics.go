@@ -34,6 +34,7 @@ const (
 	HostNetwork         = "host_network"
 	StoreFailed         = "store_failed"
 	Interrupted         = "interrupted"
+	Migrated            = "migrated"
 )
 
 // WithCode appends the code to a detail text.

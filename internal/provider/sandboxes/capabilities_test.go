@@ -87,6 +87,9 @@ func everywhere() []string {
 		"environment", "secret_environment_wo", "secret_environment_wo_version", "working_directory", "labels",
 		"setup.command", "setup.environment", "setup.working_directory", "setup.timeout",
 		"snapshot_retention.expiration", "snapshot_retention.keep_last",
+		"kind", "base_snapshot.id", "base_snapshot.version", // as far as they have snapshots; judged by TestRuntimeNeedsSnapshots
+		"template.version", "template.files.source", "template.files.content", "template.files.mode", "template.max_bytes",
+		"template.migrate.command", "template.migrate.verify",
 		"timeouts.create", "timeouts.read", "timeouts.update", "timeouts.delete",
 	}
 }
@@ -170,8 +173,9 @@ func TestCapabilityMatrix(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, need := range needs() {
-			m, p := &common{}, &persistence{}
-			setNull(m, p)
+			of := &persistentModel{}
+			setNull(of)
+			m, p := of.parts()
 			m.Backend, m.Name = types.StringValue(backend), types.StringValue("box")
 			if !table.HostSource {
 				m.Source = sourceValue(backends.Source{Image: "debian"})
@@ -186,7 +190,7 @@ func TestCapabilityMatrix(t *testing.T) {
 				at = need.attribute
 			}
 			var refused []string
-			for _, d := range newChecker(t.Context(), m, p).check() {
+			for _, d := range newChecker(t.Context(), of).check() {
 				refused = append(refused, pathOf(d)+" "+lastLine(d.Detail()))
 			}
 			var want []string
@@ -208,3 +212,24 @@ func pathOf(d diag.Diagnostic) string {
 }
 
 func lastLine(text string) string { return text[strings.LastIndex(text, "\n")+1:] }
+
+// TestRuntimeNeedsSnapshots checks what a workspace runtime needs of a backend beside what its sandbox
+// does.
+func TestRuntimeNeedsSnapshots(t *testing.T) {
+	t.Parallel()
+	for _, backend := range backendset.Names() {
+		table, err := client.Capabilities(backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := &runtimeModel{}
+		setNull(of)
+		of.Backend, of.WorkspaceID = types.StringValue(backend), types.StringValue("w")
+		full := &runtimeSettings{Kind: "session", BaseSnapshot: &baseSnapshotSettings{"s", "v"}}
+		full.apply(&of.runtime)
+		diags := newChecker(t.Context(), of).check()
+		if honored := table.SnapshotSource && table.Snapshot; diags.HasError() == honored {
+			t.Errorf("%s, which has snapshots: %v: %v", backend, honored, diags)
+		}
+	}
+}

@@ -32,16 +32,22 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	m, p := plan.parts()
+	m, _ := plan.parts()
 	configured, _ := config.parts()
 	limit, diags := m.Timeouts.Create(ctx, createTimeout)
 	resp.Diagnostics.Append(diags...)
-	manager, request, err := r.request(ctx, m, p, configured.SecretEnvironment, &resp.Diagnostics)
+	manager, request, err := r.request(ctx, plan, configured.SecretEnvironment, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if err == nil {
 		err = r.client.RequireOwner()
+	}
+	if err == nil {
+		request.Extension = r.extension(ctx, manager, plan, nil, &resp.Diagnostics)
+	}
+	if resp.Diagnostics.HasError() {
+		return
 	}
 	summary := fmt.Sprintf("Unable to Create %s %q", r.title, m.ID.ValueString())
 	if err != nil {
@@ -60,7 +66,7 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
 		return
 	}
-	fillResult(ctx, m, p, result)
+	r.fillResult(ctx, plan, result)
 	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
 	writePrivate(ctx, resp.Private, madeKey, made{Known: true, Source: request.Spec.Source}, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
@@ -68,7 +74,8 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 }
 
 // request turns a planned model into what the lifecycle takes.
-func (r *sandboxResource) request(ctx context.Context, m *common, p *persistence, secrets types.Map, diags *diag.Diagnostics) (*sandbox.Manager, sandbox.Request, error) {
+func (r *sandboxResource) request(ctx context.Context, plan model, secrets types.Map, diags *diag.Diagnostics) (*sandbox.Manager, sandbox.Request, error) {
+	m, p := plan.parts()
 	c := converter{ctx: ctx}
 	manager, name, err := r.client.ManagerOf(m.ID.ValueString())
 	if err != nil {
@@ -76,7 +83,7 @@ func (r *sandboxResource) request(ctx context.Context, m *common, p *persistence
 	}
 	request := sandbox.Request{
 		Name:         name,
-		Kind:         r.kind,
+		Kind:         r.kindOf(plan),
 		Generation:   1,
 		Spec:         c.spec(m, secrets),
 		Setup:        c.setup(m.Setup),
@@ -88,14 +95,15 @@ func (r *sandboxResource) request(ctx context.Context, m *common, p *persistence
 		request.Retention = c.retention(p.SnapshotRetention)
 		request.CheckpointTrigger = p.CheckpointTrigger.ValueString()
 	}
-	request.Settings, err = c.settingsOf(m, p)
+	request.Settings, err = c.settingsOf(plan)
 	diags.Append(c.diags...)
 	return manager, request, err
 }
 
 // fillResult fills in what a plan left unknown and keeps what it promised. A value that stays
 // unknown becomes null: an unknown one in a state is reported as a fault of the provider.
-func fillResult(ctx context.Context, m *common, p *persistence, result sandbox.Result) {
+func (r *sandboxResource) fillResult(ctx context.Context, plan model, result sandbox.Result) {
+	m, p := plan.parts()
 	c := converter{ctx: ctx}
 	status := result.Observed.Status
 	c.observeComputed(m, p, sandbox.View{Status: status, Observed: result.Observed, CurrentSnapshotID: result.CurrentSnapshotID}, true)
@@ -117,4 +125,5 @@ func fillResult(ctx context.Context, m *common, p *persistence, result sandbox.R
 	if m.OnDestroy.IsUnknown() {
 		m.OnDestroy = types.StringValue("retain")
 	}
+	r.fillRuntime(plan, result)
 }

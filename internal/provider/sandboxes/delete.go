@@ -30,7 +30,7 @@ func (r *sandboxResource) Delete(ctx context.Context, req resource.DeleteRequest
 	defer cancel()
 	if err == nil {
 		var outcome sandbox.Outcome
-		outcome, err = manager.Delete(ctx, name, r.kind, attachment, m.OnDestroy.ValueString() == "purge")
+		outcome, err = manager.Delete(ctx, name, r.kindOf(state), attachment, m.OnDestroy.ValueString() == "purge")
 		if err == nil && outcome == sandbox.Forgotten {
 			resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Only Forgotten",
 				id+" is not held by this state any more: another state attached it since, or let go of it. Nothing was stopped or removed."))

@@ -24,20 +24,16 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	if err == nil {
 		view, err = manager.Import(ctx, name)
 	}
-	if err == nil && view.Observed.Marks.Kind != r.kind {
-		err = &sandbox.Refusal{
-			Code:   sandbox.CodeOtherKind,
-			Detail: fmt.Sprintf("%s is a %s sandbox.", id, view.Observed.Marks.Kind),
-			Remedy: "Import it into the resource type of that kind.",
-		}
+	imported := r.newModel()
+	if err == nil {
+		err = r.checkImported(id, imported, view)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Import %s %q", r.title, id), err))
 		return
 	}
-	imported := r.newModel()
 	m, p := imported.parts()
-	setNull(m, p)
+	setNull(imported)
 	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(manager.Backend.Name()), types.StringValue(name)
 	m.RecordID, m.AttachmentID = textOrNull(view.Attachment.Record), textOrNull(view.Attachment.Token)
 	m.OnDestroy = r.client.OnDestroy
@@ -49,7 +45,7 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 		p.WorkspaceID = textOrNull(view.WorkspaceID)
 		p.OnMissing, p.Generation = types.StringValue("error"), types.Int64Value(max(view.Generation, 1))
 	}
-	if err := applySettings(view.Settings, m, p); err != nil {
+	if err := applySettings(view.Settings, imported); err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Import %s %q", r.title, id), err))
 		return
 	}
@@ -58,9 +54,29 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
 	}
 	c.observeComputed(m, p, view, false)
+	r.observeRuntime(imported, view)
 	resp.Diagnostics.Append(c.diags...)
 	writePrivate(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
 	writePrivate(ctx, resp.Private, madeKey, made{Known: view.Recorded && len(view.Settings) > 0, Source: view.Source}, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
+}
+
+// checkImported refuses what belongs into another resource type.
+func (r *sandboxResource) checkImported(id string, imported model, view sandbox.View) error {
+	wanted := imported.workspace() != nil
+	switch {
+	case wanted && view.Recorded && view.Workspace == nil, !wanted && view.Workspace != nil, !wanted && view.Observed.Marks.Kind != r.kind:
+	default:
+		return nil
+	}
+	is := fmt.Sprintf("a %s sandbox", view.Observed.Marks.Kind)
+	if view.Workspace != nil {
+		is = "a workspace runtime"
+	}
+	return &sandbox.Refusal{
+		Code:   sandbox.CodeOtherKind,
+		Detail: fmt.Sprintf("%s is %s.", id, is),
+		Remedy: "Import it into the resource type of that kind.",
+	}
 }

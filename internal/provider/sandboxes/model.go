@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// common is what both kinds of sandbox have. Collections stay framework values, since any of
+// common is what all kinds of sandbox have. Collections stay framework values, since any of
 // them can be unknown.
 type common struct {
 	ID                  types.String   `tfsdk:"id"`
@@ -44,7 +44,8 @@ type common struct {
 	Timeouts            timeouts.Value `tfsdk:"timeouts"`
 }
 
-// persistence is what only a persistent sandbox has.
+// persistence is what a sandbox with an identity of its own has: a persistent one, and a workspace
+// runtime.
 type persistence struct {
 	WorkspaceID       types.String `tfsdk:"workspace_id"`
 	Generation        types.Int64  `tfsdk:"generation"`
@@ -58,8 +59,10 @@ type persistence struct {
 
 // model is one resource's plan, state or configuration.
 type model interface {
-	// parts returns what both kinds have, and what only a persistent sandbox has (nil otherwise).
+	// parts returns what all have, and what those with an identity of their own have (nil otherwise).
 	parts() (*common, *persistence)
+	// workspace returns what only a workspace runtime has, nil otherwise.
+	workspace() *runtime
 }
 
 type sessionModel struct {
@@ -68,12 +71,16 @@ type sessionModel struct {
 
 func (m *sessionModel) parts() (*common, *persistence) { return &m.common, nil }
 
+func (m *sessionModel) workspace() *runtime { return nil }
+
 type persistentModel struct {
 	common
 	persistence
 }
 
 func (m *persistentModel) parts() (*common, *persistence) { return &m.common, &m.persistence }
+
+func (m *persistentModel) workspace() *runtime { return nil }
 
 type sourceModel struct {
 	Image      types.String `tfsdk:"image"`

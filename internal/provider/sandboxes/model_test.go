@@ -17,7 +17,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
-// kinds are the two resources with their schemas and models.
+// kinds are the three resources with their schemas and models.
 func kinds() map[string]struct {
 	schema   schema.Schema
 	newModel func() model
@@ -29,6 +29,7 @@ func kinds() map[string]struct {
 	}{
 		"session":    {sessionSchema(ctx), func() model { return &sessionModel{} }},
 		"persistent": {persistentSchema(ctx), func() model { return &persistentModel{} }},
+		"runtime":    {runtimeSchema(ctx), func() model { return &runtimeModel{} }},
 	}
 }
 
@@ -48,6 +49,9 @@ func values(m model) map[string]attr.Value {
 	if persistence != nil {
 		add(reflect.ValueOf(*persistence))
 	}
+	if w := m.workspace(); w != nil {
+		add(reflect.ValueOf(*w))
+	}
 	return all
 }
 
@@ -56,7 +60,7 @@ func TestSetNull(t *testing.T) {
 	t.Parallel()
 	for name, kind := range kinds() {
 		m := kind.newModel()
-		setNull(m.parts())
+		setNull(m)
 		all := values(m)
 		for attribute := range kind.schema.Attributes {
 			if value, ok := all[attribute]; !ok || !value.IsNull() {
@@ -79,8 +83,9 @@ func textSet(texts ...string) types.Set {
 }
 
 // fullModel sets every attribute that a configuration can set, in a spelling of its own.
-func fullModel(m *common, p *persistence) {
-	setNull(m, p)
+func fullModel(of model) {
+	setNull(of)
+	m, p := of.parts()
 	m.Backend, m.Name = types.StringValue("docker"), types.StringValue("box")
 	m.Source = sourceValue(backends.Source{Image: "debian:12"})
 	m.CPUs, m.MemoryMiB = types.Float64Value(1.5), types.Int64Value(512)
@@ -106,6 +111,15 @@ func fullModel(m *common, p *persistence) {
 		p.CheckpointTrigger = types.StringValue("release-1")
 		p.SnapshotRetention = types.ObjectValueMust(retentionType, map[string]attr.Value{"expiration": types.StringValue("720h"), "keep_last": types.Int64Value(3)})
 	}
+	if w := of.workspace(); w != nil {
+		text := "x"
+		mode := "0600"
+		full := &runtimeSettings{Kind: "session", BaseSnapshot: &baseSnapshotSettings{"s", "v"}, Template: &templateSettings{
+			Version: "2", MaxBytes: 9, Migrate: []string{"true"}, Verify: []string{"test", "-e", "x"},
+			Files: map[string]*fileSettings{"a": {Source: &text, Mode: &mode}, "b": {Content: &text}},
+		}}
+		full.apply(w)
+	}
 }
 
 func everything() backends.Capabilities {
@@ -121,15 +135,15 @@ func TestImportKnowsEveryAttribute(t *testing.T) {
 	for name, kind := range kinds() {
 		c := &converter{ctx: t.Context()}
 		configured, imported := kind.newModel(), kind.newModel()
-		fullModel(configured.parts())
-		m, p := configured.parts()
-		raw, err := c.settingsOf(m, p)
+		fullModel(configured)
+		m, _ := configured.parts()
+		raw, err := c.settingsOf(configured)
 		if err != nil {
 			t.Fatal(err)
 		}
-		setNull(imported.parts())
-		into, intoPersistence := imported.parts()
-		if err := applySettings(raw, into, intoPersistence); err != nil {
+		setNull(imported)
+		into, _ := imported.parts()
+		if err := applySettings(raw, imported); err != nil {
 			t.Fatal(err)
 		}
 		c.observe(into, c.spec(m, types.MapNull(types.StringType)), everything())
@@ -157,21 +171,19 @@ func TestSettingsOfNothing(t *testing.T) {
 	for name, kind := range kinds() {
 		c := &converter{ctx: t.Context()}
 		empty, imported := kind.newModel(), kind.newModel()
-		setNull(empty.parts())
-		setNull(imported.parts())
-		m, p := empty.parts()
-		raw, err := c.settingsOf(m, p)
+		setNull(empty)
+		setNull(imported)
+		raw, err := c.settingsOf(empty)
 		if err != nil {
 			t.Fatal(err)
 		}
-		into, intoPersistence := imported.parts()
-		if err := applySettings(raw, into, intoPersistence); err != nil {
+		if err := applySettings(raw, imported); err != nil {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(values(empty), values(imported)) {
 			t.Errorf("%s: %v became %v", name, values(empty), values(imported))
 		}
-		if err := applySettings([]byte("{"), into, intoPersistence); err == nil {
+		if err := applySettings([]byte("{"), imported); err == nil {
 			t.Errorf("%s: settings that are no JSON are accepted", name)
 		}
 	}
@@ -182,10 +194,10 @@ func TestObserveKeepsSpelling(t *testing.T) {
 	t.Parallel()
 	c := &converter{ctx: t.Context()}
 	spelled := func(alter func(*common)) *common {
-		m := &common{}
-		setNull(m, nil)
-		alter(m)
-		return m
+		of := &sessionModel{}
+		setNull(of)
+		alter(&of.common)
+		return &of.common
 	}
 	port := func(number int64, protocol types.String, public types.Bool) attr.Value {
 		return types.ObjectValueMust(portType.AttrTypes, map[string]attr.Value{

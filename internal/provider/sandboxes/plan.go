@@ -26,6 +26,8 @@ type planner struct {
 	state  *common // nil for a create
 	// What only a persistent sandbox has; nil otherwise.
 	persistConfig, persistPlan, persistState *persistence
+	// What only a workspace runtime has; nil otherwise.
+	runtimeConfig, runtimePlan, runtimeState *runtime
 	// leg is what the first leg of a replacement left; nil outside the second.
 	leg  *prior
 	made made
@@ -45,13 +47,15 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	config, plan := r.newModel(), r.newModel()
 	resp.Diagnostics.Append(req.Config.Get(ctx, config)...)
 	resp.Diagnostics.Append(req.Plan.Get(ctx, plan)...)
-	p := planner{converter: converter{ctx: ctx}, client: r.client, kind: r.kind, resp: resp}
+	p := planner{converter: converter{ctx: ctx}, client: r.client, kind: r.kindOf(plan), resp: resp}
 	p.config, p.persistConfig = config.parts()
 	p.plan, p.persistPlan = plan.parts()
+	p.runtimeConfig, p.runtimePlan = config.workspace(), plan.workspace()
 	if !req.State.Raw.IsNull() {
 		state := r.newModel()
 		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
 		p.state, p.persistState = state.parts()
+		p.runtimeState = state.workspace()
 		p.made, _ = readPrivate[made](ctx, req.Private, madeKey, &resp.Diagnostics)
 	} else if left, found := readPrivate[prior](ctx, req.Private, priorKey, &resp.Diagnostics); found {
 		p.leg = &left
@@ -60,7 +64,7 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		return
 	}
 
-	resp.Diagnostics.Append(newChecker(ctx, p.config, p.persistConfig).check()...)
+	resp.Diagnostics.Append(newChecker(ctx, config).check()...)
 	p.checkHost()
 	if resp.Diagnostics.HasError() {
 		return
@@ -68,6 +72,7 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	p.planDefaults()
 	p.planIdentity()
 	p.claim()
+	p.checkTemplate()
 	if p.state == nil {
 		p.planCreate()
 	} else {
@@ -201,13 +206,13 @@ func (p *planner) planCreate() {
 	if err != nil {
 		return // not known yet: Create judges again
 	}
-	seen, err := manager.Foresee(p.ctx, name, p.kind, p.source(p.plan.Source))
+	seen, err := manager.Foresee(p.ctx, name, p.kind, p.runtimePlan != nil, p.source(p.plan.Source))
 	switch {
 	case err != nil || !seen.Exists:
 		// A store that cannot be read is reported by the apply, which needs it.
 	case seen.Kind != "":
 		p.error(p.identityPath(), string(sandbox.CodeOtherKind), "Name Belongs to a Sandbox of Another Kind",
-			fmt.Sprintf("%s exists already as a %s sandbox. Choose another name, or purge that one first.", id, seen.Kind))
+			fmt.Sprintf("%s exists already as a %s. Choose another name or workspace id, or purge that one first.", id, seen.Kind))
 	case seen.Source != "" && !seen.Attached:
 		p.error(path.Root("source"), string(sandbox.CodeOtherSource), "Retained Sandbox Has Another Source",
 			fmt.Sprintf("%s was retained and was made from %s. Its data is kept, so it is not made anew. Set the source back, raise `generation` to start over beside it, or purge it first.", id, seen.Source))

@@ -30,6 +30,7 @@ func (p *planner) planChange() {
 		}
 		p.planTypeChange()
 		p.planInPlace(status)
+		p.planTemplate()
 	}
 }
 
@@ -44,6 +45,7 @@ func (p *planner) keepComputed() {
 		p.persistPlan.CurrentSnapshotID = p.persistState.CurrentSnapshotID
 		p.persistPlan.Resumable = p.persistState.Resumable
 	}
+	p.keepRuntime()
 }
 
 // freezeCreationOnly hides later values of what is used at creation only. Core accepts a planned
@@ -102,7 +104,11 @@ func (p *planner) planMissing() {
 		p.holdAll()
 		return
 	}
-	p.error(path.Root("generation"), string(sandbox.CodeMissing), fmt.Sprintf("Sandbox %q Is Missing", id),
+	code := string(sandbox.CodeMissing)
+	if p.runtimePlan != nil {
+		code = string(sandbox.CodeWorkspaceLost)
+	}
+	p.error(path.Root("generation"), code, fmt.Sprintf("Sandbox %q Is Missing", id),
 		fmt.Sprintf("%s was looked for where it was made, and it is gone. It is not silently made anew, since its data would be missing unseen.\n\n", id)+
 			fmt.Sprintf("To start over with an empty one, raise `generation` to %d.\n", p.persistState.Generation.ValueInt64()+1)+
 			"To let go of it, delete the block from the configuration, or run `terraform state rm`.\n"+
@@ -139,6 +145,7 @@ func (p *planner) holdAll() {
 	hold(&plan.Docker, state.Docker, config.Docker)
 	hold(&p.persistPlan.WorkspaceID, p.persistState.WorkspaceID, p.persistConfig.WorkspaceID)
 	hold(&p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger, p.persistConfig.CheckpointTrigger)
+	p.holdRuntime()
 	plan.Capabilities = state.Capabilities
 }
 
@@ -154,7 +161,7 @@ func (p *planner) planTypeChange() {
 	for _, at := range p.typeChanges() {
 		id := p.state.ID.ValueString()
 		purge := p.state.OnDestroy.ValueString() == "purge"
-		if p.kind == backends.Persistent && !purge {
+		if p.persistState != nil && !purge {
 			p.error(at, diagnostics.PurgeFirst, "Purge First",
 				fmt.Sprintf("Changing this would replace %s, and its data would be lost. The applied state says `on_destroy = \"retain\"`, so that is refused.\n\n", id)+
 					"If the data may go: set `on_destroy = \"purge\"` and apply that alone, then change this in a second apply.\n"+
@@ -181,6 +188,9 @@ func (p *planner) typeChanges() []path.Path {
 	}
 	if p.sourceChanged() {
 		at = append(at, path.Root("source"))
+	}
+	if p.runtimePlan != nil && !p.runtimePlan.Kind.IsUnknown() && !p.runtimePlan.Kind.Equal(p.runtimeState.Kind) {
+		at = append(at, path.Root("kind"))
 	}
 	return at
 }
@@ -245,6 +255,9 @@ func (p *planner) recover(status backends.Status, desired string) {
 		p.persistPlan.Resumable = types.BoolUnknown()
 	}
 	detail := "Its data is there, the compute that used it is gone. The apply makes the compute again on the same data."
+	if p.kind == backends.Session && p.runtimePlan != nil {
+		detail = fmt.Sprintf("Its session is gone. The apply makes it again from the workspace's own snapshot %s; what was changed after that was taken is lost.", p.persistState.CurrentSnapshotID.ValueString())
+	}
 	if status == sandbox.StatusInterrupted {
 		detail = "A run was cut short while it changed this sandbox. The apply finishes that."
 	}
@@ -253,8 +266,8 @@ func (p *planner) recover(status backends.Status, desired string) {
 
 // warnStop names the loss where a stop empties the workspace.
 func (p *planner) warnStop(desired string) {
-	table, known := newChecker(p.ctx, p.plan, p.persistPlan).table()
-	if !known || !table.StopEmptiesSession || p.kind != backends.Session || desired != sandbox.DesiredStopped {
+	table, known := capabilityTable(p.plan)
+	if !known || p.runtimePlan != nil || !table.StopEmptiesSession || p.kind != backends.Session || desired != sandbox.DesiredStopped {
 		return
 	}
 	p.warn(path.Root("desired_state"), diagnostics.DataLost, fmt.Sprintf("Workspace of %q Will Be Emptied", p.state.ID.ValueString()),

@@ -31,6 +31,9 @@ func (r *sandboxResource) planDestroy(ctx context.Context, req resource.ModifyPl
 	case purge:
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.DataLost, fmt.Sprintf("Data of %q Will Be Deleted", id),
 			fmt.Sprintf("The applied state says `on_destroy = \"purge\"`: %s is deleted with its workspace, its named volumes and its own snapshots.", id)))
+	case state.workspace() != nil:
+		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Retained, "Workspace Runtimes Are Retained",
+			fmt.Sprintf("%s is stopped and detached. Its data, its identity and its row stay: declaring it again re-attaches it. To delete it, set `on_destroy = \"purge\"` and apply before the destroy.", id)))
 	case r.kind == backends.Persistent:
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Retained, "Persistent Sandboxes Are Retained",
 			fmt.Sprintf("%s is stopped and detached. Its data and identity stay: declaring it again re-attaches it. To delete it, set `on_destroy = \"purge\"` and apply before the destroy.", id)))

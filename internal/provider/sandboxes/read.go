@@ -59,7 +59,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Removed, "Sandboxes Were Deleted",
 			id+" was deleted by a run whose answer never reached this state."))
 	}
-	if view.Status == sandbox.StatusMissing && (r.kind == backends.Session || view.Deleted) {
+	if view.Status == sandbox.StatusMissing && (p == nil || view.Deleted) {
 		resp.State.RemoveResource(ctx)
 		return
 	}
@@ -74,6 +74,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		}
 	}
 	c.observeComputed(m, p, view, false)
+	r.observeRuntime(state, view)
 	resp.Diagnostics.Append(c.diags...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 }

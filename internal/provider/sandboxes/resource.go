@@ -1,5 +1,7 @@
-// Package sandboxes holds the resources sandlot_sandbox and sandlot_persistent_sandbox. They are
-// one implementation: a persistent sandbox is a sandbox with an identity that outlives it.
+// Package sandboxes holds the resources sandlot_sandbox, sandlot_persistent_sandbox and
+// sandlot_workspace_runtime. They are one implementation: a persistent sandbox is a sandbox with an
+// identity that outlives it, and a workspace runtime is one that is provisioned. What only the last
+// one has stands in the files runtime_*.go.
 package sandboxes
 
 import (
@@ -28,7 +30,7 @@ var (
 type sandboxResource struct {
 	typeName string
 	title    string
-	kind     backends.Kind
+	kind     backends.Kind // of a workspace runtime, the one that it has by default
 	schema   func(context.Context) schema.Schema
 	newModel func() model
 	client   *client.Client
@@ -54,6 +56,25 @@ func NewPersistentSandbox() resource.Resource {
 		schema:   persistentSchema,
 		newModel: func() model { return &persistentModel{} },
 	}
+}
+
+// NewWorkspaceRuntime returns the resource sandlot_workspace_runtime.
+func NewWorkspaceRuntime() resource.Resource {
+	return &sandboxResource{
+		typeName: "workspace_runtime",
+		title:    "Workspace Runtime",
+		kind:     backends.Persistent,
+		schema:   runtimeSchema,
+		newModel: func() model { return &runtimeModel{} },
+	}
+}
+
+// kindOf is the kind of the sandbox that a model stands for.
+func (r *sandboxResource) kindOf(m model) backends.Kind {
+	if w := m.workspace(); w != nil && w.Kind.ValueString() != "" {
+		return backends.Kind(w.Kind.ValueString())
+	}
+	return r.kind
 }
 
 func (r *sandboxResource) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
@@ -85,8 +106,7 @@ func (r *sandboxResource) ValidateConfig(ctx context.Context, req resource.Valid
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	m, p := config.parts()
-	resp.Diagnostics.Append(newChecker(ctx, m, p).check()...)
+	resp.Diagnostics.Append(newChecker(ctx, config).check()...)
 }
 
 // setIdentity writes the identity, which Create, Read and Update each have to: CLIs that keep none

@@ -26,6 +26,7 @@ type settings struct {
 	Timeouts            map[string]string `json:"timeouts,omitempty"`
 	Source              *sourceSettings   `json:"source,omitempty"`
 	Spelling            spelling          `json:"spelling,omitzero"`
+	Runtime             *runtimeSettings  `json:"runtime,omitempty"`
 }
 
 // sourceSettings keeps the configured spelling, in which a clone is named by its id.
@@ -45,7 +46,8 @@ type setupSettings struct {
 }
 
 // settingsOf collects the settings of a model.
-func (c *converter) settingsOf(m *common, p *persistence) (json.RawMessage, error) {
+func (c *converter) settingsOf(from model) (json.RawMessage, error) {
+	m, p := from.parts()
 	kept := settings{
 		Name:                m.Name.ValueString(),
 		DesiredState:        m.DesiredState.ValueString(),
@@ -75,6 +77,7 @@ func (c *converter) settingsOf(m *common, p *persistence) (json.RawMessage, erro
 			kept.Expiration, kept.KeepLast = retention.Expiration.ValueString(), retention.KeepLast.ValueInt64()
 		}
 	}
+	kept.Runtime = c.runtimeSettingsOf(from.workspace())
 	raw, err := json.Marshal(kept)
 	if err != nil {
 		return nil, fmt.Errorf("encode settings: %w", err)
@@ -83,7 +86,8 @@ func (c *converter) settingsOf(m *common, p *persistence) (json.RawMessage, erro
 }
 
 // applySettings fills an imported model. Without a record raw is empty and the defaults remain.
-func applySettings(raw json.RawMessage, m *common, p *persistence) error {
+func applySettings(raw json.RawMessage, to model) error {
+	m, p := to.parts()
 	var kept settings
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &kept); err != nil {
@@ -102,6 +106,7 @@ func applySettings(raw json.RawMessage, m *common, p *persistence) error {
 		m.Source = sourceValue(backends.Source{Image: s.Image, Rootfs: s.Rootfs, SnapshotID: s.SnapshotID, CloneOf: s.CloneOf})
 	}
 	kept.Spelling.apply(m, p)
+	kept.Runtime.apply(to.workspace())
 	if p == nil {
 		return nil
 	}

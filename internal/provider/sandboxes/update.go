@@ -21,7 +21,7 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	m, p := plan.parts()
+	m, _ := plan.parts()
 	before, _ := state.parts()
 	configured, _ := config.parts()
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
@@ -31,16 +31,22 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 
 	secrets := types.MapNull(types.StringType)
 	// Secrets that lived in lost compute are handed in again, whatever their version.
-	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion) || before.Status.ValueString() == string(backends.StatusLost)
+	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion) || before.Status.ValueString() == string(backends.StatusLost) || r.madeAgain(plan, before)
 	if replaceSecrets {
 		secrets = configured.SecretEnvironment
 	}
-	manager, request, err := r.request(ctx, m, p, secrets, &resp.Diagnostics)
+	manager, request, err := r.request(ctx, plan, secrets, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if replaceSecrets && request.Spec.Secrets == nil {
 		request.Spec.Secrets = map[string]string{} // none any more, which differs from as before
+	}
+	if err == nil {
+		request.Extension = r.extension(ctx, manager, plan, state, &resp.Diagnostics)
+	}
+	if resp.Diagnostics.HasError() {
+		return
 	}
 	summary := fmt.Sprintf("Unable to Update %s %q", r.title, m.ID.ValueString())
 	if err != nil {
@@ -59,7 +65,7 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
 		return
 	}
-	fillResult(ctx, m, p, result)
+	r.fillResult(ctx, plan, result)
 	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 }

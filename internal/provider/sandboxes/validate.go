@@ -24,10 +24,12 @@ type checker struct {
 	converter
 	m *common
 	p *persistence
+	w *runtime
 }
 
-func newChecker(ctx context.Context, m *common, p *persistence) *checker {
-	return &checker{converter: converter{ctx: ctx}, m: m, p: p}
+func newChecker(ctx context.Context, config model) *checker {
+	m, p := config.parts()
+	return &checker{converter: converter{ctx: ctx}, m: m, p: p, w: config.workspace()}
 }
 
 func (c *checker) invalid(at path.Path, summary, detail string) {
@@ -54,11 +56,12 @@ func (c *checker) check() diag.Diagnostics {
 	c.checkLabels()
 	c.checkSetup()
 	c.checkCapabilities()
+	c.checkRuntime()
 	return c.diags
 }
 
 func (c *checker) checkIdentity() {
-	if c.p == nil {
+	if c.p == nil || c.w != nil {
 		return
 	}
 	named, byWorkspace := !c.m.Name.IsNull(), !c.p.WorkspaceID.IsNull()
@@ -239,12 +242,15 @@ func (c *checker) checkSetup() {
 	}
 }
 
-// table returns the capability table, false while the backend is not known or is none of ours.
-func (c *checker) table() (backends.Capabilities, bool) {
-	if c.m.Backend.IsNull() || c.m.Backend.IsUnknown() {
+func (c *checker) table() (backends.Capabilities, bool) { return capabilityTable(c.m) }
+
+// capabilityTable returns the table of a model's backend, false while that is not known or is none of
+// ours.
+func capabilityTable(m *common) (backends.Capabilities, bool) {
+	if m.Backend.IsNull() || m.Backend.IsUnknown() {
 		return backends.Capabilities{}, false
 	}
-	table, err := client.Capabilities(c.m.Backend.ValueString())
+	table, err := client.Capabilities(m.Backend.ValueString())
 	return table, err == nil
 }
 
@@ -261,13 +267,16 @@ func (c *checker) checkCapabilities() {
 	if !known {
 		return
 	}
-	if c.p != nil && !capabilities.Persistent {
+	if c.p != nil && !capabilities.Persistent && !c.session() {
 		c.unsupported(path.Root("backend"), "It has no persistent sandboxes.")
 	}
 	if c.p != nil && !c.p.CheckpointTrigger.IsNull() && !capabilities.Snapshot {
 		c.unsupported(path.Root("checkpoint_trigger"), "It takes no snapshots.")
 	}
 	spec := c.spec(c.m, c.m.SecretEnvironment)
+	if base, ok := c.baseSnapshot(); ok {
+		spec.Source = backends.Source{SnapshotID: base}
+	}
 	for _, gap := range capabilities.Gaps(spec) {
 		if gap.Attribute == "source" && c.sourceUnsure() || gap.Attribute == "network.mode" && !slices.Contains(networkModes, spec.Network.Mode) {
 			continue // not known yet; or no mode at all, which the attribute's own validator reports
@@ -284,7 +293,7 @@ func (c *checker) checkCapabilities() {
 
 // sourceUnsure tells whether a source could still turn out to be given.
 func (c *checker) sourceUnsure() bool {
-	if c.m.Source.IsUnknown() {
+	if c.m.Source.IsUnknown() || c.w != nil && c.w.BaseSnapshot.IsUnknown() {
 		return true
 	}
 	for _, member := range c.m.Source.Attributes() {

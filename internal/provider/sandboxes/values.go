@@ -97,7 +97,8 @@ func sourceValue(source backends.Source) types.Object {
 }
 
 // setNull makes every value null, of the right type, where an import has nothing yet.
-func setNull(m *common, p *persistence) {
+func setNull(of model) {
+	m, p := of.parts()
 	*m = common{
 		Source:              types.ObjectNull(sourceType),
 		Environment:         types.MapNull(types.StringType),
@@ -117,5 +118,11 @@ func setNull(m *common, p *persistence) {
 	}
 	if p != nil {
 		*p = persistence{SnapshotRetention: types.ObjectNull(retentionType)}
+	}
+	if w := of.workspace(); w != nil {
+		*w = runtime{
+			BaseSnapshot: types.ObjectNull(baseSnapshotType), Template: types.ObjectNull(templateType),
+			AgentEnvironment: types.MapNull(types.StringType),
+		}
 	}
 }
