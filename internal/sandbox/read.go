@@ -147,7 +147,8 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	case pending == nil:
 	case pending.Operation == deleting:
 		view.Status = StatusDeleting
-	case observed != nil:
+	case observed != nil, view.Workspace != nil && pending.Operation == creating:
+		// The compute of a workspace can be gone in the middle of a restoration.
 		view.Status = StatusInterrupted
 	}
 	return view, nil
@@ -160,6 +161,9 @@ func (m *Manager) viewWorkspace(ctx context.Context, view *View, record store.Re
 	}
 	if view.SessionLost = m.sessionLost(record, observed); view.SessionLost {
 		view.RestoreFrom, err = m.restorable(ctx, record)
+	}
+	if observed == nil && view.RestoreFrom != "" {
+		view.Status = backends.StatusLost
 	}
 	return err
 }

@@ -51,6 +51,10 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		}
 		writePrivate(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
 	}
+	if view.SessionLost && view.Status == backends.StatusLost && m.DesiredState.ValueString() == sandbox.DesiredStopped {
+		// Nothing has to run, and the workspace's own snapshot is there: that is as stopped as can be.
+		view.Status = backends.StatusStopped
+	}
 	if view.TakenOver {
 		resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Taken Over by Another State",
 			id+" has been attached by another Terraform state since. A destroy here only forgets it. Let go of it here with `terraform state rm`; an apply after that takes it back."))
