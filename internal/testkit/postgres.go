@@ -167,6 +167,19 @@ func (s *PostgresServer) Restart(t testing.TB) {
 	s.Start(t)
 }
 
+// Encrypt makes the server offer TLS with a certificate and key in PEM.
+func (s *PostgresServer) Encrypt(t testing.TB, certificate, key string) {
+	t.Helper()
+	fatalIf(t,
+		writeServiceFile(s.service.folder, "server.crt", certificate),
+		writeServiceFile(s.service.folder, "server.key", key),
+		s.admin(t.Context(), "postgres", "ALTER SYSTEM SET ssl_cert_file = '"+filepath.Join(s.service.folder, "server.crt")+"'"),
+		s.admin(t.Context(), "postgres", "ALTER SYSTEM SET ssl_key_file = '"+filepath.Join(s.service.folder, "server.key")+"'"),
+		s.admin(t.Context(), "postgres", "ALTER SYSTEM SET ssl = on"),
+	)
+	s.Restart(t)
+}
+
 // Database makes a database that is dropped with the test, when the server runs then.
 func (s *PostgresServer) Database(t testing.TB) *Database {
 	t.Helper()
@@ -180,6 +193,9 @@ func (s *PostgresServer) Database(t testing.TB) *Database {
 
 // Server is the server that the database is on.
 func (d *Database) Server() *PostgresServer { return d.server }
+
+// Name is what the server calls the database.
+func (d *Database) Name() string { return d.name }
 
 // URL is the database for the role that owns it.
 func (d *Database) URL() string { return d.server.url(writerRole, d.name) }

@@ -12,7 +12,7 @@ import (
 
 const (
 	// idleLimit is how long an unused working connection stays open.
-	idleLimit = 5 * time.Second
+	idleLimit = 2 * time.Second
 	// slotLimit is how long connecting waits for a server whose connections are all taken.
 	slotLimit = 10 * time.Second
 	slotPoll  = 200 * time.Millisecond

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -52,7 +53,7 @@ const (
 		"GRANT USAGE ON SCHEMA sandlot TO %[1]s; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA sandlot TO %[1]s; " +
 		"A new version of the provider that adds tables must first be applied by the role that owns the schema."
 	standbyRemedy    = "Point postgres_url at the primary server, with a role that may write."
-	unreadableRemedy = "Let an administrator run: GRANT USAGE ON SCHEMA sandlot TO %[1]s; GRANT SELECT ON ALL TABLES IN SCHEMA sandlot TO %[1]s;"
+	unreadableRemedy = "Let an administrator run: GRANT USAGE ON SCHEMA sandlot TO %[1]s; GRANT SELECT ON ALL TABLES IN SCHEMA sandlot TO %[1]s; and plan again."
 	loginRemedy      = "Correct user and password in postgres_url."
 	databaseRemedy   = "Create the database, or correct its name in postgres_url."
 )
@@ -80,8 +81,8 @@ func (s *Store) fail(ctx context.Context, operation string, how access, err erro
 		}
 		return fmt.Errorf("%s: %w. %s", place, err, remedy)
 	}
-	if ctx.Err() != nil && !errors.Is(err, errOutcomeUnknown) {
-		return fmt.Errorf("%s: %w", place, ctx.Err())
+	if end := ended(ctx); end != nil && !errors.Is(err, errOutcomeUnknown) {
+		return fmt.Errorf("%s: %w", place, end)
 	}
 	sentinel, remedy := classify(how, err)
 	if sentinel == nil {
@@ -91,6 +92,15 @@ func (s *Store) fail(ctx context.Context, operation string, how access, err erro
 		remedy = fmt.Sprintf(remedy, quoteRole(to.config.User))
 	}
 	return fmt.Errorf("%s: %w: %s. %s", place, sentinel, text(err), remedy)
+}
+
+// ended is why ctx is over, nil when it is not. The network notices a deadline a moment before the
+// context does.
+func ended(ctx context.Context) error {
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
 }
 
 // ours finds the errors that this package and the shared rows make themselves.
@@ -104,7 +114,6 @@ func ours(err error) (sentinel error, remedy string) {
 		{store.ErrLockLost, lockLostRemedy},
 		{store.ErrNewerSchema, newerRemedy},
 		{store.ErrCorrupt, corruptRemedy},
-		{errUnreadable, ""},
 	} {
 		if errors.Is(err, known.sentinel) {
 			return known.sentinel, known.remedy

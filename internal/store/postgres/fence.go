@@ -18,7 +18,7 @@ import (
 )
 
 // proofLimit is how long the connection of a lock may take to answer before the lock counts as lost.
-const proofLimit = 15 * time.Second
+const proofLimit = 10 * time.Second
 
 // shownKey is how much of a key stands in the table claims, for people.
 const shownKey = 200

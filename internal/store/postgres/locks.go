@@ -69,8 +69,8 @@ func (s *Store) lock(ctx context.Context, operation, key string) (_ *lock, err e
 		return held, nil
 	}
 	_ = held.Unlock()
-	if holder != "" && ctx.Err() != nil {
-		return nil, fmt.Errorf("%s: %s: %w", operation, holder, ctx.Err())
+	if end := ended(ctx); holder != "" && end != nil {
+		return nil, fmt.Errorf("%s: %s: %w", operation, holder, end)
 	}
 	return nil, s.fail(ctx, operation, writing, err)
 }

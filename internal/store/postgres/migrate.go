@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlrows"
 )
@@ -17,14 +16,10 @@ func (s *Store) ready(ctx context.Context) error {
 		return nil
 	}
 	var found sqlrows.Version
-	err := s.read(ctx, "open the store", func(_ context.Context, _ sqlrows.Reader, version sqlrows.Version) error {
+	err := s.look(ctx, "open the store", writing, func(_ context.Context, _ sqlrows.Reader, version sqlrows.Version) error {
 		found = version
 		return nil
 	})
-	if errors.Is(err, errUnreadable) {
-		// The same answer of the server means to a writer that it cannot write.
-		return s.fail(ctx, "open the store", writing, err)
-	}
 	if err != nil || found.Minor >= sqlrows.Current().Minor {
 		return err
 	}

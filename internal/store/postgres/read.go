@@ -13,15 +13,22 @@ import (
 // read calls step with an open connection. It does not call it when there is no store yet. A read
 // whose connection turns out to be broken is made again on a new one.
 func (s *Store) read(ctx context.Context, operation string, step func(context.Context, sqlrows.Reader, sqlrows.Version) error) error {
+	return s.look(ctx, operation, reading, step)
+}
+
+// look is read on behalf of a reader or of a writer, who is told other remedies.
+func (s *Store) look(
+	ctx context.Context, operation string, how access, step func(context.Context, sqlrows.Reader, sqlrows.Version) error,
+) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	defer s.enter()()
 	err := s.readOnce(ctx, step)
-	if broken(err) && ctx.Err() == nil {
+	if broken(err) && ended(ctx) == nil {
 		err = s.readOnce(ctx, step)
 	}
-	return s.fail(ctx, operation, reading, err)
+	return s.fail(ctx, operation, how, err)
 }
 
 func (s *Store) readOnce(ctx context.Context, step func(context.Context, sqlrows.Reader, sqlrows.Version) error) (err error) {

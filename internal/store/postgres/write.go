@@ -17,7 +17,7 @@ const (
 	// that their outcome is known.
 	commitLimit = 30 * time.Second
 	// rollbackLimit is short: a connection that cannot roll back is closed, which does the same.
-	rollbackLimit = 5 * time.Second
+	rollbackLimit = 3 * time.Second
 )
 
 // dialect holds rows FOR UPDATE, as transactions run side by side.
@@ -87,7 +87,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Conn, error) {
 			return conn, nil
 		}
 		discard(conn)
-		if !again || !broken(err) || ctx.Err() != nil {
+		if !again || !broken(err) || ended(ctx) != nil {
 			return nil, err
 		}
 	}
