@@ -9,6 +9,8 @@ linter=$(realpath "$1")
 ours=github.com/sandlot-dev/terraform-provider-sandlot
 framework=github.com/hashicorp/terraform-plugin-framework
 engine=github.com/docker/docker
+driver=github.com/jackc/pgx/v5
+age=filippo.io/age
 
 # verdict, importing file, imported package (a leading / means one of ours); the files sit in
 # folders x that nothing imports, as the stubs would form cycles otherwise
@@ -27,6 +29,14 @@ allowed internal/store/sqlite/x/c.go         /internal/effects
 allowed internal/store/sqlite/x/d.go         /internal/store
 denied  internal/store/sqlite/x/e.go         testing
 allowed internal/store/storetest/x/a.go      testing
+denied  internal/store/sqlite/x/f.go         /internal/store/postgres
+denied  internal/store/postgres/x/a.go       /internal/store/sqlite
+denied  internal/store/postgres/x/b.go       $age
+allowed internal/store/postgres/x/c.go       $driver
+denied  internal/store/sqlrows/x/a.go        $driver
+allowed internal/store/seal/x/a.go           $age
+denied  internal/provider/x/g.go             $driver
+denied  internal/provider/x/h.go             $age
 denied  internal/backends/a.go               /internal/backends/local
 denied  internal/backends/x/b.go             /internal/store
 allowed internal/backends/x/c.go             /internal/effects
@@ -84,7 +94,7 @@ package_of() {
   esac
 }
 
-for path in "$framework" "$engine"; do
+for path in "$framework" "$engine" "$driver" "$age"; do
   mkdir -p "stub/$path"
   printf 'module %s\n\ngo 1.26.0\n' "$path" >"stub/$path/go.mod"
   printf '// Package stub stands in for the real one.\npackage stub\n' >"stub/$path/stub.go"
@@ -95,11 +105,15 @@ module $ours
 go 1.26.0
 
 require (
+	$age v0.0.0
+	$driver v5.0.0
 	$engine v0.0.0
 	$framework v0.0.0
 )
 
 replace (
+	$age => ./stub/$age
+	$driver => ./stub/$driver
 	$engine => ./stub/$engine
 	$framework => ./stub/$framework
 )

@@ -16,7 +16,13 @@ c_compiler() {
   echo '#include <stdlib.h>' | "${CC:-gcc}" -E - >/dev/null 2>&1
 }
 
+# Servers are not on every PATH.
+have_server() {
+  have "$1" || compgen -G "/usr/lib/postgresql/*/bin/$1" >/dev/null || [ -x "/usr/sbin/$1" ]
+}
+
 missing=()
+servers=()
 case $purpose in
 quickstart)
   have bwrap || missing+=(bubblewrap)
@@ -31,6 +37,9 @@ test)
   static_busybox || missing+=(busybox-static)
   c_compiler || missing+=(gcc libc6-dev) # the race detector
   have shellcheck || missing+=(shellcheck)
+  have_server initdb || servers+=(postgresql)
+  have_server pgbouncer || servers+=(pgbouncer)
+  missing+=(${servers[@]+"${servers[@]}"})
   "$(tool engine)" ping 2>/dev/null || have dockerd || missing+=(docker.io)
   ;;
 *) die "Unknown purpose $purpose." ;;
@@ -52,6 +61,10 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive "${install[@]}"; } >"$log" 2>&1 </dev/null; then
     tail -n 5 "$log" >&2
     die "\`${install[*]}\` failed; the whole output is in $log"
+  fi
+  # The tests start servers of their own; what a package started just now is in nobody's way yet.
+  if [ ${#servers[@]} -gt 0 ] && have systemctl; then
+    "${sudo[@]}" systemctl disable --now "${servers[@]}" >>"$log" 2>&1 || true
   fi
 fi
 
