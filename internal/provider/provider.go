@@ -71,6 +71,8 @@ func (p *sandlot) DataSources(context.Context) []func() datasource.DataSource {
 		datasources.NewSandboxes,
 		datasources.NewDirectory,
 		datasources.NewFile,
+		datasources.NewWorkspaceRuntime,
+		datasources.NewHandle,
 	}
 }
 

@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"context"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/handle"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
 // Subject is who a description is about.
@@ -49,4 +52,39 @@ func State(view sandbox.View) handle.State {
 		return handle.StateReady
 	}
 	return handle.StateStopped
+}
+
+// DescribeRecord is [Describe] for a record.
+func DescribeRecord(record store.Record, view sandbox.View) handle.Object {
+	described := Describe(Subject{
+		Backend: record.Backend, Name: record.Name, Kind: backends.Kind(record.Kind), WorkspaceID: record.WorkspaceID, Owner: record.Owner,
+	}, view)
+	described.CreatedAt, described.UpdatedAt = record.CreatedAt, record.UpdatedAt
+	described.ProvisionLockToken = record.Attachment
+	return described
+}
+
+// Find returns the record of a workspace's runtime, nil when it has none. Generation 0 means the newest.
+// It only reads the store.
+func Find(ctx context.Context, manager *sandbox.Manager, workspaceID string, generation int64) (*store.Record, error) {
+	owner, err := manager.Owner(ctx)
+	if err != nil || owner == "" {
+		return nil, err
+	}
+	records, err := manager.Store.Find(ctx, store.Query{
+		Backend: manager.Backend.Name(), Owner: owner, WorkspaceID: sandbox.NormalizeWorkspaceID(workspaceID),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found *store.Record
+	for i, record := range records {
+		if len(record.Workspace) == 0 || generation != 0 && record.Generation != generation {
+			continue
+		}
+		if found == nil || record.Generation > found.Generation {
+			found = &records[i]
+		}
+	}
+	return found, nil
 }

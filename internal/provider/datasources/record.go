@@ -42,8 +42,7 @@ func (c *configured) find(ctx context.Context, recordID, summary string) (box, d
 	at := path.Root("record_id")
 	record, err := c.client.Record(ctx, recordID)
 	if errors.Is(err, store.ErrNotFound) {
-		return box{}, diagnostics.AttributeError(at, string(backends.NotFound), summary,
-			fmt.Sprintf("The store in the provider's `data_dir` has no record %q. Take the attribute `record_id` of a sandbox that was made with this `data_dir`.", recordID))
+		return box{}, noRecord(at, recordID, summary)
 	}
 	var found box
 	if err == nil {
@@ -59,6 +58,11 @@ func (c *configured) find(ctx context.Context, recordID, summary string) (box, d
 		return box{}, diagnostics.FromAttributeError(at, summary, err)
 	}
 	return found, nil
+}
+
+func noRecord(at path.Path, recordID, summary string) diag.Diagnostic {
+	return diagnostics.AttributeError(at, string(backends.NotFound), summary,
+		fmt.Sprintf("The provider's store has no record %q. Take the attribute `record_id` of a sandbox that was made with this store (`data_dir`, or `store.postgres_url`).", recordID))
 }
 
 func describeRecord(ctx context.Context, manager *sandbox.Manager, record store.Record) (backends.Observed, error) {
