@@ -47,6 +47,15 @@ denied  internal/backends/local/x/c.go       $engine
 allowed internal/backends/local/x/d.go       /internal/backends
 denied  internal/backends/docker/x/a.go      /internal/backends/local
 allowed internal/backends/docker/x/b.go      $engine
+denied  internal/backends/local/x/v.go       /internal/backends/vercel
+denied  internal/backends/docker/x/v.go      /internal/backends/vercel
+denied  internal/backends/vercel/x/a.go      /internal/backends/local
+denied  internal/backends/vercel/x/b.go      /internal/backends/docker
+denied  internal/backends/vercel/x/c.go      /internal/store
+denied  internal/backends/vercel/x/d.go      /internal/sandbox
+denied  internal/backends/vercel/x/e.go      $framework
+allowed internal/backends/vercel/x/f.go      /internal/backends
+allowed internal/backends/vercel/x/g.go      /internal/effects
 allowed internal/backends/conformance/x/a.go testing
 denied  internal/sandbox/x/a.go              /internal/provider
 denied  internal/sandbox/x/b.go              /internal/workspace
