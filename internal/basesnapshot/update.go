@@ -1,0 +1,84 @@
+package basesnapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// Update brings an attached lane to the request. A new snapshot is baked beside the old one when the
+// manifest, the environment, the smoke checks or the trigger changed, or when the current one is gone
+// or has expired; anything else changes the record alone. A lane that was lost from the store is
+// entered again.
+func (m *Manager) Update(ctx context.Context, attachment sandbox.Attachment, request Request) (result Result, err error) {
+	hash, err := m.check(request)
+	if err != nil {
+		return Result{}, err
+	}
+	id := ID(m.backend().Name(), request.Lane)
+	// Before the lock, which is a file in the store's directory: that may be somebody else's.
+	if err := m.Sandboxes.CheckBinding(ctx, id, attachment.Binding); err != nil {
+		return Result{}, err
+	}
+	ctx, unlock, err := m.lockLane(ctx, request.Lane)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+
+	record, err := m.attached(ctx, attachment, request.Lane)
+	if err != nil {
+		return Result{}, err
+	}
+	return m.carryOut(ctx, record, &job{request: request, hash: hash, where: placeOf(record), token: attachment.Token})
+}
+
+// attached returns the record of a lane after it made sure that this state may change it.
+func (m *Manager) attached(ctx context.Context, attachment sandbox.Attachment, lane Lane) (store.Record, error) {
+	id := ID(m.backend().Name(), lane)
+	record, err := m.recordByID(ctx, attachment.Record)
+	if err != nil {
+		return store.Record{}, err
+	}
+	if record == nil {
+		return m.enterAgain(ctx, attachment, lane)
+	}
+	if err := m.Sandboxes.CheckBinding(ctx, id, record.Binding); err != nil {
+		return store.Record{}, err
+	}
+	if record.Attachment != "" && attachment.Token != "" && record.Attachment != attachment.Token {
+		return store.Record{}, takenOver(id)
+	}
+	return *record, nil
+}
+
+// enterAgain makes the lost record of a lane anew, under the id that its snapshots carry.
+func (m *Manager) enterAgain(ctx context.Context, attachment sandbox.Attachment, lane Lane) (store.Record, error) {
+	where, err := m.prepare(ctx)
+	if err != nil {
+		return store.Record{}, err
+	}
+	other, err := m.find(ctx, where, lane)
+	switch {
+	case err != nil:
+		return store.Record{}, err
+	case other != nil && attachment.Record != "":
+		return store.Record{}, takenOver(ID(where.backend, lane))
+	case other != nil:
+		return *other, nil
+	case attachment.Record == "":
+		attachment.Record = sandbox.NewToken()
+	}
+	return m.insertLane(ctx, where, lane, attachment.Record, attachment.Token)
+}
+
+func takenOver(id string) error {
+	return &sandbox.Refusal{
+		Code:   sandbox.CodeTakenOver,
+		Detail: fmt.Sprintf("Another Terraform state has attached %s since this one did.", id),
+		Remedy: "Nothing was changed. Let go of it here with `terraform state rm`; an apply after that takes it back.",
+	}
+}
