@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/basesnapshots"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
@@ -60,6 +61,7 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 		sandboxes.NewSandbox,
 		sandboxes.NewPersistentSandbox,
 		sandboxes.NewWorkspaceRuntime,
+		basesnapshots.New,
 		file.New,
 		command.New,
 	}

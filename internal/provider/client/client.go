@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -92,6 +93,18 @@ func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
 	manager := &sandbox.Manager{Backend: made, Store: c.store, ExplicitOwner: c.Owner.ValueString()}
 	c.managers[backend] = manager
 	return manager, nil
+}
+
+// BaseSnapshots returns what bakes on a backend, [ErrUnknown] while a setting is unknown.
+func (c *Client) BaseSnapshots(backend string) (*basesnapshot.Manager, error) {
+	manager, err := c.Manager(backend)
+	if err != nil {
+		return nil, err
+	}
+	if c.NamePrefix.IsUnknown() {
+		return nil, ErrUnknown
+	}
+	return &basesnapshot.Manager{Sandboxes: manager, NamePrefix: c.NamePrefix.ValueString()}, nil
 }
 
 // ManagerOf returns the manager and the name that a sandbox id stands for.

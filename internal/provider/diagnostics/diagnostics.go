@@ -35,6 +35,7 @@ const (
 	StoreFailed         = "store_failed"
 	Interrupted         = "interrupted"
 	Migrated            = "migrated"
+	SnapshotUnusable    = "snapshot_unusable"
 )
 
 // WithCode appends the code to a detail text.

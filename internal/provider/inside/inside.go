@@ -4,7 +4,6 @@ package inside
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -21,6 +20,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -76,59 +76,36 @@ func (p Place) Unreadable(err error) bool {
 	return p.Observed.Name != "" && !p.Observed.Running() && errors.Is(err, backends.NotRunning)
 }
 
-// PrivateReader is the part of a request's private state that is read.
-type PrivateReader interface {
-	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
-}
-
-// PrivateWriter is the part of a response's private state that is written.
-type PrivateWriter interface {
-	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
-}
-
 // Bound returns the remembered binding, "" when there is none.
-func Bound(ctx context.Context, private PrivateReader, diags *diag.Diagnostics) string {
-	raw, readDiags := private.GetKey(ctx, bindingKey)
-	diags.Append(readDiags...)
-	if len(raw) == 0 {
-		return ""
-	}
-	var binding string
-	if err := json.Unmarshal(raw, &binding); err != nil {
-		diags.AddError("Private State Cannot Be Read", fmt.Sprintf("The key %q holds no valid JSON: %s.", bindingKey, err))
-	}
+func Bound(ctx context.Context, from private.Reader, diags *diag.Diagnostics) string {
+	binding, _ := private.Read[string](ctx, from, bindingKey, diags)
 	return binding
 }
 
 // Remember adds the binding where the private state has none: core drops all of it when the plugin
 // dies in an update.
-func Remember(ctx context.Context, bound string, place Place, private PrivateWriter, diags *diag.Diagnostics) {
+func Remember(ctx context.Context, bound string, place Place, to private.Writer, diags *diag.Diagnostics) {
 	if bound == "" && place.Binding != "" {
-		Bind(ctx, private, place.Binding, diags)
+		Bind(ctx, to, place.Binding, diags)
 	}
 }
 
 // LeaveLeg marks the private state in the first leg of what may be a replacement, and SecondLeg
 // tells in a plan without state whether it is the second leg of one: the same resource once more.
-func LeaveLeg(ctx context.Context, private PrivateWriter, diags *diag.Diagnostics) {
-	diags.Append(private.SetKey(ctx, legKey, []byte("true"))...)
+func LeaveLeg(ctx context.Context, to private.Writer, diags *diag.Diagnostics) {
+	diags.Append(to.SetKey(ctx, legKey, []byte("true"))...)
 }
 
 // SecondLeg is described at [LeaveLeg].
-func SecondLeg(ctx context.Context, private PrivateReader, diags *diag.Diagnostics) bool {
-	mark, readDiags := private.GetKey(ctx, legKey)
+func SecondLeg(ctx context.Context, from private.Reader, diags *diag.Diagnostics) bool {
+	mark, readDiags := from.GetKey(ctx, legKey)
 	diags.Append(readDiags...)
 	return len(mark) > 0
 }
 
 // Bind remembers a binding.
-func Bind(ctx context.Context, private PrivateWriter, binding string, diags *diag.Diagnostics) {
-	raw, err := json.Marshal(binding)
-	if err != nil {
-		diags.AddError("Private State Cannot Be Written", err.Error())
-		return
-	}
-	diags.Append(private.SetKey(ctx, bindingKey, raw)...)
+func Bind(ctx context.Context, to private.Writer, binding string, diags *diag.Diagnostics) {
+	private.Write(ctx, to, bindingKey, binding, diags)
 }
 
 // IdentitySchema is the identity of everything inside a sandbox.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -67,8 +68,8 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 		return
 	}
 	r.fillResult(ctx, plan, result)
-	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
-	writePrivate(ctx, resp.Private, madeKey, made{Known: true, Source: request.Spec.Source}, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, madeKey, made{Known: true, Source: request.Spec.Source}, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 }

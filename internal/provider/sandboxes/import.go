@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -56,8 +57,8 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	c.observeComputed(m, p, view, false)
 	r.observeRuntime(imported, view)
 	resp.Diagnostics.Append(c.diags...)
-	writePrivate(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
-	writePrivate(ctx, resp.Private, madeKey, made{Known: view.Recorded && len(view.Settings) > 0, Source: view.Source}, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, madeKey, made{Known: view.Recorded && len(view.Settings) > 0, Source: view.Source}, &resp.Diagnostics)
 	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
 }

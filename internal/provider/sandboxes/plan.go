@@ -13,6 +13,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -56,8 +57,8 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
 		p.state, p.persistState = state.parts()
 		p.runtimeState = state.workspace()
-		p.made, _ = readPrivate[made](ctx, req.Private, madeKey, &resp.Diagnostics)
-	} else if left, found := readPrivate[prior](ctx, req.Private, priorKey, &resp.Diagnostics); found {
+		p.made, _ = private.Read[made](ctx, req.Private, madeKey, &resp.Diagnostics)
+	} else if left, found := private.Read[prior](ctx, req.Private, priorKey, &resp.Diagnostics); found {
 		p.leg = &left
 	}
 	if resp.Diagnostics.HasError() {
@@ -77,7 +78,7 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 		p.planCreate()
 	} else {
 		p.planChange()
-		writePrivate(ctx, resp.Private, priorKey, p.leavePrior(), &resp.Diagnostics)
+		private.Write(ctx, resp.Private, priorKey, p.leavePrior(), &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(p.diags...)
 	if !resp.Diagnostics.HasError() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -49,7 +50,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		if token := m.AttachmentID.ValueString(); token != "" {
 			known.Token = token
 		}
-		writePrivate(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
+		private.Write(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
 	}
 	if view.SessionLost && view.Status == backends.StatusLost && m.DesiredState.ValueString() == sandbox.DesiredStopped {
 		// Nothing has to run, and the workspace's own snapshot is there: that is as stopped as can be.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -66,6 +67,6 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 		return
 	}
 	r.fillResult(ctx, plan, result)
-	writePrivate(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 }

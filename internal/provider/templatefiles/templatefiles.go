@@ -62,11 +62,12 @@ func Attribute(lasting string) schema.Attribute {
 }
 
 func checkMode(text string) error {
-	_, err := parseMode(text)
+	_, err := ParseMode(text)
 	return err
 }
 
-func parseMode(text string) (fs.FileMode, error) {
+// ParseMode reads permission bits in octal.
+func ParseMode(text string) (fs.FileMode, error) {
 	bits, err := strconv.ParseUint(text, 8, 32)
 	if err != nil || len(text) < 3 || len(text) > 4 || bits&^uint64(fs.ModePerm) != 0 || bits == 0 {
 		return 0, fmt.Errorf("%q is no mode: expected permission bits in octal, for example \"0644\"", text)
@@ -127,7 +128,7 @@ func Collect(ctx context.Context, at path.Path, files types.Map, limit int64) (o
 		}
 		spec := overlay.Spec{Source: file.Source.ValueString(), Content: []byte(file.Content.ValueString())}
 		if !file.Mode.IsNull() {
-			mode, err := parseMode(file.Mode.ValueString())
+			mode, err := ParseMode(file.Mode.ValueString())
 			if err != nil {
 				diags.Append(diagnostics.AttributeError(at.AtMapKey(target).AtName("mode"), diagnostics.InvalidValue, "Invalid Mode", err.Error()))
 			}
