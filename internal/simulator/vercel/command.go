@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// command is one that was run in a session. Exported fields are kept in the state file, the output is
-// not.
+// command is one that was run in a session.
 type command struct {
 	ID        string
 	Name      string
@@ -98,6 +97,7 @@ func (s *Simulator) watch(c *command, started *process, timeout int64) {
 			return
 		}
 		c.finish(started.exitCode, s.now())
+		s.saveLog(c)
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		s.save()

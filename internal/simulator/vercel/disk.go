@@ -24,6 +24,7 @@ var diskParts = []string{diskWork, diskHome, diskTmp}
 func (s *Simulator) sessionDisk(id string) string {
 	return filepath.Join(s.dir, "disks", "sessions", id)
 }
+
 func (s *Simulator) snapshotDisk(id string) string {
 	return filepath.Join(s.dir, "disks", "snapshots", id)
 }

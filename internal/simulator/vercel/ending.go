@@ -1,7 +1,10 @@
 package vercel
 
 import (
+	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -95,7 +98,7 @@ func (s *Simulator) concludeEnd(sb *sandbox, sn *session, how ending) error {
 	sn.Status, sn.StoppedAt, sn.UpdatedAt = statusStopped, now, now
 	sb.StatusUpdatedAt, sb.LastUsedAt = now, now
 	sb.EndedDuration += sn.StoppedAt - sn.StartedAt
-	return removeDisk(s.sessionDisk(sn.ID))
+	return errors.Join(removeDisk(s.sessionDisk(sn.ID)), os.RemoveAll(filepath.Dir(s.logFile(sn.ID, ""))))
 }
 
 // later calls f with the mutex held: now when there is no delay, and the mutex is held already.
@@ -133,8 +136,8 @@ func (s *Simulator) armTimeout(sn *session) {
 }
 
 // tidy lets time do its work: expired snapshots go, and so do sandboxes that could not be resumed for
-// too long. It runs before each request.
-func (s *Simulator) tidy() {
+// too long. It runs before each request. The error is why the state cannot be kept.
+func (s *Simulator) tidy() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	now, changed := s.now(), false
@@ -163,4 +166,5 @@ func (s *Simulator) tidy() {
 	if changed || len(s.sandboxes) != before {
 		s.save()
 	}
+	return s.saveError
 }

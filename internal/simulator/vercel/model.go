@@ -96,7 +96,7 @@ type session struct {
 	RequestedStopAt ms
 	StoppedAt       ms
 	SnapshottedAt   ms
-	Commands        []*command
+	Commands        []*command `json:"-"`
 
 	// sourceURL is what the first session of a sandbox fills its disk from, without a snapshot.
 	sourceURL string

@@ -39,7 +39,10 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeError(w, err)
 			return
 		}
-		s.tidy()
+		if err := s.tidy(); err != nil {
+			writeError(w, err)
+			return
+		}
 		s.routes().ServeHTTP(w, r)
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/gofrs/flock"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/local"
 )
 
@@ -31,8 +33,10 @@ type Simulator struct {
 	// sessionsMade counts all sessions there ever were, also those of deleted sandboxes.
 	sessionsMade int
 	closed       bool
-	// saveError is why the last save failed.
+	// saveError is why a save failed; from then on nothing is answered.
 	saveError error
+	// held keeps others from the state folder.
+	held *flock.Flock
 }
 
 // New makes a simulator, with what an earlier one left in the state folder.
@@ -54,9 +58,12 @@ func New(config Config) (*Simulator, error) {
 	if err := s.makeFolders(); err != nil {
 		return nil, fmt.Errorf("prepare the state folder: %w", err)
 	}
+	if err := s.lock(); err != nil {
+		return nil, fmt.Errorf("lock the state folder: %w", err)
+	}
 	s.executor = local.New(local.Config{DataDir: filepath.Join(s.dir, "executor")})
 	if err := s.load(); err != nil {
-		return nil, fmt.Errorf("read the state: %w", err)
+		return nil, errors.Join(fmt.Errorf("read the state: %w", err), s.held.Close())
 	}
 	return s, nil
 }
@@ -80,6 +87,7 @@ func (s *Simulator) Close() error {
 	for _, one := range machines {
 		err = errors.Join(err, one.close())
 	}
+	err = errors.Join(err, s.held.Close())
 	if s.ownsDir {
 		err = errors.Join(err, removeDisk(s.dir))
 	}

@@ -12,7 +12,8 @@ type Server struct {
 	*Simulator
 	listener net.Listener
 	http     *http.Server
-	done     chan error
+	failed   chan error
+	done     chan struct{}
 }
 
 // Listen serves a new simulator on a loopback address, "127.0.0.1:0" for any port.
@@ -33,10 +34,15 @@ func Listen(address string, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	server := &Server{
-		Simulator: s, listener: listener, done: make(chan error, 1),
+		Simulator: s, listener: listener, failed: make(chan error, 1), done: make(chan struct{}),
 		http: &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second},
 	}
-	go func() { server.done <- server.http.Serve(listener) }()
+	go func() {
+		defer close(server.done)
+		if err := server.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			server.failed <- err
+		}
+	}()
 	return server, nil
 }
 
@@ -49,12 +55,13 @@ func (s *Server) URL() string { return s.Origin() + "/api" }
 // Token is what requests must bear.
 func (s *Server) Token() string { return s.config.Token }
 
+// Failed tells when the server stops by itself.
+func (s *Server) Failed() <-chan error { return s.failed }
+
 // Close stops listening, breaks off what is under way, and closes the simulator.
 func (s *Server) Close() error {
 	err := errors.Join(s.http.Close(), s.Simulator.Close())
-	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
+	<-s.done
 	return err
 }
 

@@ -1,0 +1,72 @@
+// Sandlot-sim serves simulators of cloud services on this machine, for trying out and for tests in
+// other languages. It is not part of releases.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit statuses.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// service is one of the simulators: it serves until the context ends.
+type service func(ctx context.Context, arguments []string, stdout, stderr io.Writer) error
+
+// services are the subcommands.
+var services = map[string]service{
+	"vercel": serveVercel,
+}
+
+const usage = `Usage: sandlot-sim SERVICE [options]
+
+Services:
+  vercel    Vercel Sandbox
+
+sandlot-sim SERVICE -h tells the options of a service.
+`
+
+// run returns the exit status of the program.
+func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
+	if len(arguments) == 0 {
+		fmt.Fprint(stderr, usage)
+		return exitUsage
+	}
+	switch arguments[0] {
+	case "-h", "-help", "--help", "help":
+		fmt.Fprint(stdout, usage)
+		return 0
+	}
+	serve, known := services[arguments[0]]
+	if !known {
+		fmt.Fprintf(stderr, "sandlot-sim: there is no service %q; there is: vercel\n", arguments[0])
+		return exitUsage
+	}
+	switch err := serve(ctx, arguments[1:], stdout, stderr).(type) {
+	case nil:
+		return 0
+	case usageError:
+		if err.text != "" {
+			fmt.Fprintf(stderr, "sandlot-sim %s: %s\n", arguments[0], err.text)
+			return exitUsage
+		}
+		return 0
+	default:
+		fmt.Fprintf(stderr, "sandlot-sim %s: %v\n", arguments[0], err)
+		return exitFailure
+	}
+}
