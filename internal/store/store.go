@@ -73,6 +73,15 @@ type Store interface {
 	// DeleteSnapshot removes an entry. An absent one is success.
 	DeleteSnapshot(ctx context.Context, snapshot Snapshot) error
 
+	// PutSecret keeps a sealed value of a record under a name, in place of an earlier one. It does not
+	// change the record, but is fenced by its revision like any write. What is sealed, and with which
+	// key, is the caller's affair: the store must never be given a value that is not.
+	PutSecret(ctx context.Context, record Record, name string, sealed []byte) error
+	// Secret reads a sealed value; [ErrNotFound] when there is none. Deleting the record removes it.
+	Secret(ctx context.Context, record, name string) ([]byte, error)
+	// DeleteSecret removes a sealed value. An absent one is success.
+	DeleteSecret(ctx context.Context, record Record, name string) error
+
 	// Lock waits for the exclusive lock of key, held across processes until it is released or the
 	// process dies, however it dies.
 	Lock(ctx context.Context, key string) (Lock, error)

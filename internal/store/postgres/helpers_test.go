@@ -76,8 +76,9 @@ func everyRead(ctx context.Context, s store.Store) map[string]error {
 	_, findErr := s.Find(ctx, store.Query{})
 	_, _, deletedErr := s.Deleted(ctx, "id-0001")
 	_, snapshotsErr := s.FindSnapshots(ctx, store.SnapshotQuery{})
+	_, secretErr := s.Secret(ctx, "id-0001", "key")
 	return map[string]error{
-		"Owner": ownerErr, "Get": getErr, "Find": findErr, "Deleted": deletedErr, "FindSnapshots": snapshotsErr,
+		"Owner": ownerErr, "Get": getErr, "Find": findErr, "Deleted": deletedErr, "FindSnapshots": snapshotsErr, "Secret": secretErr,
 	}
 }
 
@@ -91,8 +92,11 @@ func everyWrite(ctx context.Context, s store.Store) map[string]error {
 	_, changeErr := s.UpdateSnapshot(ctx, snapshot)
 	_, promoteErr := s.PromoteSnapshot(ctx, "lane", snapshot)
 	removeErr := s.DeleteSnapshot(ctx, snapshot)
+	secretErr := s.PutSecret(ctx, testRecord(1), "key", []byte("sealed"))
+	forgetErr := s.DeleteSecret(ctx, testRecord(1), "key")
 	return map[string]error{
 		"EnsureOwner": ownerErr, "Insert": insertErr, "Update": updateErr, "Delete": deleteErr,
 		"InsertSnapshot": addErr, "UpdateSnapshot": changeErr, "PromoteSnapshot": promoteErr, "DeleteSnapshot": removeErr,
+		"PutSecret": secretErr, "DeleteSecret": forgetErr,
 	}
 }

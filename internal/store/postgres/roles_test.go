@@ -32,6 +32,9 @@ func TestReadOnlyRole(t *testing.T) {
 	if _, err := writer.InsertSnapshot(t.Context(), store.Snapshot{ID: "entry", Lane: "lane"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := writer.PutSecret(t.Context(), record, "key", []byte("sealed")); err != nil {
+		t.Fatal(err)
+	}
 	for name, err := range everyRead(t.Context(), reader) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

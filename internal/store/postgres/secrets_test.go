@@ -69,7 +69,7 @@ func TestPasswordStaysSecret(t *testing.T) {
 	_, err = s.Insert(held.Context(t.Context()), record("other"))
 	check("lost lock", err)
 	_ = held.Unlock()
-	database.Exec(t, "DROP TABLE sandlot.records")
+	database.Exec(t, "DROP TABLE sandlot.records CASCADE")
 	_, err = s.Find(t.Context(), store.Query{})
 	check("damaged", err)
 

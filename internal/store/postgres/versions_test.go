@@ -101,6 +101,9 @@ func TestFirstVersion(t *testing.T) {
 	if records, err := s.Find(t.Context(), store.Query{BaseSnapshot: "snap"}); err != nil || len(records) != 0 {
 		t.Error(records, err)
 	}
+	if _, err := s.Secret(t.Context(), "id", "key"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
 	if snapshots, err := s.FindSnapshots(t.Context(), store.SnapshotQuery{Lane: "lane"}); err != nil || len(snapshots) != 0 {
 		t.Error(snapshots, err)
 	}
@@ -118,7 +121,7 @@ func TestFirstVersion(t *testing.T) {
 
 func TestPartOfAStore(t *testing.T) {
 	for name, statement := range map[string]string{
-		"no records":  "DROP TABLE sandlot.records",
+		"no records":  "DROP TABLE sandlot.records CASCADE",
 		"no column":   "ALTER TABLE sandlot.records DROP COLUMN spec",
 		"no version":  "DELETE FROM sandlot.schema_version",
 		"a bad time":  "UPDATE sandlot.records SET created_at = 'yesterday'",

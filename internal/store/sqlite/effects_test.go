@@ -61,6 +61,8 @@ func TestEffects(t *testing.T) {
 	expect("promote nothing", err, "promote snapshot lane")
 	snapshot.Revision++
 	expect("delete a snapshot", s.DeleteSnapshot(t.Context(), snapshot), "delete snapshot hash")
+	expect("put a secret", s.PutSecret(t.Context(), record, "key", []byte("sealed")), "put secret name-0001/key")
+	expect("delete a secret", s.DeleteSecret(t.Context(), record, "key"), "delete secret name-0001/key")
 	err = s.Delete(t.Context(), record)
 	expect("delete", err, "delete record name-0001")
 	expect("close", s.Close())

@@ -92,6 +92,9 @@ func TestFirstVersion(t *testing.T) {
 	if records, err := s.Find(t.Context(), store.Query{BaseSnapshot: "snap"}); err != nil || len(records) != 0 {
 		t.Error(records, err)
 	}
+	if _, err := s.Secret(t.Context(), "id", "key"); !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
 	if snapshots, err := s.FindSnapshots(t.Context(), store.SnapshotQuery{Lane: "lane"}); err != nil || len(snapshots) != 0 {
 		t.Error(snapshots, err)
 	}
@@ -147,4 +150,22 @@ func TestMigrationsAreNumbered(t *testing.T) {
 	if minor := sqlrows.Current().Minor; len(names) != minor {
 		t.Errorf("the schema is %d, there are %d migrations", minor, len(names))
 	}
+}
+
+// A program that knows no secrets must not leave those of a record that it deletes.
+func TestOlderProgramRemovesSecrets(t *testing.T) {
+	dir := filledStore(t, 1)
+	s := newStore(t, dir)
+	record, err := s.Get(t.Context(), "id-0000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutSecret(t.Context(), record, "key", []byte("sealed")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, dir, `DELETE FROM records; CREATE TABLE checked (ok INTEGER CHECK (ok = 0));
+		INSERT INTO checked SELECT count(*) FROM secrets;`)
 }

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"snapshot update", testSnapshotUpdate},
 		{"snapshot promote", testSnapshotPromote},
 		{"concurrent promotions", testConcurrentPromotions},
+		{"secrets", testSecrets},
 		{"concurrent updates", testConcurrentUpdates},
 		{"concurrent processes", testConcurrentProcesses},
 		{"one insert wins", testOneInsertWins},
