@@ -74,6 +74,7 @@ func (p *sandlot) DataSources(context.Context) []func() datasource.DataSource {
 		datasources.NewDirectory,
 		datasources.NewFile,
 		datasources.NewWorkspaceRuntime,
+		datasources.NewBaseSnapshot,
 		datasources.NewHandle,
 	}
 }
@@ -83,5 +84,6 @@ func (p *sandlot) Functions(context.Context) []func() function.Function {
 		functions.NewSandboxName,
 		functions.NewResolvePath,
 		functions.NewParseHandle,
+		functions.NewManifestHash,
 	}
 }

@@ -25,7 +25,8 @@ import (
 
 // Defaults.
 const (
-	defaultTemplate     = "default"
+	// DefaultTemplate is the template of a lane that names none.
+	DefaultTemplate     = "default"
 	defaultMinAge       = "336h"
 	defaultKeepPrevious = 1
 	// maxTemplateBytes bounds what one manifest may bring along.
@@ -53,7 +54,7 @@ func (r *snapshotResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 			MarkdownDescription: "Tells lanes of one application apart: " + sandbox.NameRule + ". Changing this starts another lane. Default: `default`.",
 			Optional:            true,
 			Computed:            true,
-			Default:             stringdefault.StaticString(defaultTemplate),
+			Default:             stringdefault.StaticString(DefaultTemplate),
 			Validators:          []validator.String{validators.String(sandbox.NameRule, sandbox.CheckName)},
 		},
 		"manifest": manifestAttribute(),

@@ -293,8 +293,8 @@ func (c *checker) checkCapabilities() {
 
 // sourceUnsure tells whether a source could still turn out to be given.
 func (c *checker) sourceUnsure() bool {
-	if c.m.Source.IsUnknown() || c.w != nil && c.w.BaseSnapshot.IsUnknown() {
-		return true
+	if c.m.Source.IsUnknown() || c.w != nil && !c.w.BaseSnapshot.IsNull() {
+		return true // a base snapshot whose id is known takes the place of the source
 	}
 	for _, member := range c.m.Source.Attributes() {
 		if member.IsUnknown() {
