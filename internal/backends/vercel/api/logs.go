@@ -101,10 +101,11 @@ func (c *Client) replay(ctx context.Context, call call, have *delivered, pass fu
 	return c.deliver(ctx, call, newLineReader(body), have, sink{output: pass})
 }
 
-// sink takes what a stream holds. command may be nil.
+// sink takes what a stream holds. command may be nil; it tells whether that was the last line, so
+// that a stream which is cut right behind it is whole.
 type sink struct {
 	output  func(Output) error
-	command func(Command)
+	command func(Command) (last bool)
 }
 
 // deliver passes on commands, and output that have does not count yet.
@@ -134,8 +135,8 @@ func (c *Client) deliver(ctx context.Context, call call, lines lineReader, have 
 			if err := to.output(Output{Stderr: line.output.Stderr, Data: fresh}); err != nil {
 				return err
 			}
-		case to.command != nil:
-			to.command(*line.command)
+		case to.command != nil && to.command(*line.command):
+			return nil
 		}
 	}
 }

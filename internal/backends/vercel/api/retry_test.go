@@ -228,8 +228,8 @@ func TestRetryAfterBeyondTheDeadline(t *testing.T) {
 
 func TestBackoffGrowsAndIsJittered(t *testing.T) {
 	c := newClient(t, testConfig("http://127.0.0.1:1"))
-	for attempt, most := range []time.Duration{100, 200, 400, 800, 1000, 1000} {
-		most *= time.Millisecond
+	for attempt, milliseconds := range []int{100, 200, 400, 800, 1000, 1000} {
+		most := time.Duration(milliseconds) * time.Millisecond
 		for range 50 {
 			if wait := c.retryWait(100*time.Millisecond, time.Second, attempt, nil); wait < most/2 || wait > most {
 				t.Fatalf("attempt %d waits %s, want between %s and %s", attempt, wait, most/2, most)

@@ -23,7 +23,10 @@ func (c *Client) RunCommand(ctx context.Context, session string, request Command
 	call.bounds = streamBounds
 	var command Command
 	var have delivered
-	err = c.attach(ctx, call, &have, sink{output: output, command: func(seen Command) { command = seen }})
+	err = c.attach(ctx, call, &have, sink{output: output, command: func(seen Command) bool {
+		command = seen
+		return seen.Exited()
+	}})
 	switch {
 	case err == nil && command.Exited():
 		return command, nil
