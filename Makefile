@@ -35,6 +35,10 @@ install: build ## Install the provider and print the CLI configuration that sele
 clean: ## Remove what was built (quickstart data only goes by quickstart-destroy)
 	@scripts/clean.sh
 
+.PHONY: sim-vercel
+sim-vercel: ## Serve a simulated Vercel Sandbox; prints its URL and token (ARGS='--state DIR')
+	@go run ./internal/simulator/sandlot-sim vercel $(ARGS)
+
 ##@ Check
 
 .PHONY: test

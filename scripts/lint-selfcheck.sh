@@ -57,6 +57,15 @@ denied  internal/backends/vercel/x/e.go      $framework
 allowed internal/backends/vercel/x/f.go      /internal/backends
 allowed internal/backends/vercel/x/g.go      /internal/effects
 allowed internal/backends/conformance/x/a.go testing
+denied  internal/simulator/x/a.go            /internal/backends/vercel
+denied  internal/simulator/x/b.go            /internal/backends/docker
+denied  internal/simulator/x/c.go            /internal/store
+denied  internal/simulator/x/d.go            /internal/provider
+denied  internal/simulator/x/e.go            $framework
+denied  internal/simulator/x/f.go            testing
+allowed internal/simulator/x/g.go            /internal/backends/local
+allowed internal/simulator/x/h.go            /internal/simulator/y
+denied  internal/backends/x/e.go             /internal/simulator/vercel
 denied  internal/sandbox/x/a.go              /internal/provider
 denied  internal/sandbox/x/b.go              /internal/workspace
 denied  internal/sandbox/x/c.go              /internal/backends/local

@@ -25,6 +25,12 @@ fi
 PATH=$(dirname "$SANDLOT_TEST_TOFU"):$PATH
 export PATH CHECKPOINT_DISABLE=1
 
+if have npm; then
+  scripts/sdk.sh
+else
+  say "npm is not installed: the vendor's SDK does not judge the simulator."
+fi
+
 say "go vet"
 go vet ./...
 go vet -tags crashtest ./...
