@@ -33,6 +33,7 @@ auth_type = scram-sha-256
 auth_file = %s
 pool_mode = transaction
 default_pool_size = %d
+server_login_retry = 1
 `, d.server.port, port, filepath.Join(folder, "users"), size)))
 	s := &service{folder: folder, signal: "TERM", argv: []string{program, filepath.Join(folder, "settings")}}
 	fatalIf(t, s.start())

@@ -2,12 +2,14 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +46,8 @@ const (
 const (
 	unavailableRemedy = "Nothing was written. Check that the server runs and can be reached from here, and apply again."
 	unknownRemedy     = "The connection broke during the commit. The next plan finds out; apply again when the server is back."
+	timeoutRemedy     = "Nothing was written. Raise the statement_timeout of the role or the database, and apply again."
+	certificateRemedy = "Set sslrootcert in postgres_url to a file with the authority of the server's certificate, and use the host name that it is made for."
 	fullSlotsRemedy   = "All connections of the server are taken. Wait until others are done, raise max_connections, or put a pooler in front of it."
 	lockLostRemedy    = "Nothing was written. Somebody else may have gone on with the object since; plan and apply again."
 	corruptRemedy     = "Restore the schema sandlot from a backup, or drop it: the provider then rebuilds records from state and from the marks on the objects."
@@ -146,8 +150,12 @@ func classify(how access, err error) (sentinel error, remedy string) {
 	case stateNoDatabase:
 		return errNoDatabase, databaseRemedy
 	case stateQueryCanceled:
-		return store.ErrUnavailable, unavailableRemedy
+		return store.ErrUnavailable, timeoutRemedy
 	case "":
+		var certificate *tls.CertificateVerificationError
+		if errors.As(err, &certificate) || strings.Contains(err.Error(), "x509: ") {
+			return store.ErrUnavailable, certificateRemedy
+		}
 		return store.ErrUnavailable, unavailableRemedy
 	default:
 		// Broken connections, a lack of resources, an operator at work, transactions in each other's way.
@@ -210,7 +218,16 @@ func text(err error) string {
 		}
 		return said
 	}
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
+	// Each way to connect that was tried has a line; that with and that without encryption often agree.
+	var lines []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "failed to connect to ") && strings.HasSuffix(line, ":") || slices.Contains(lines, line) {
+			continue // the first line only names the database
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
 }
 
 // quoteRole writes a role as SQL does.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,9 @@ func TestVerifiedServer(t *testing.T) {
 		}
 		if c.want != nil {
 			wantFailure(t, c.name, err, c.want)
+			if err == nil || !strings.Contains(err.Error(), "sslrootcert") {
+				t.Errorf("%s: %v has no remedy for certificates", c.name, err)
+			}
 		}
 	}
 }

@@ -156,3 +156,39 @@ func testKilledHolder(t *testing.T, suite suite) {
 	}
 	mustUnlock(t, held)
 }
+
+// testWritesUnderLock lets many change one record under its lock: nobody meets a conflict, and what
+// the next holder reads is what the last one wrote.
+func testWritesUnderLock(t *testing.T, suite suite) {
+	first := mustInsert(t, suite.client(t), sample(1))
+	var children []*process
+	for range workers {
+		children = append(children, suite.start(t, "increment under lock", first.ID))
+	}
+	s := suite.client(t)
+	if err := incrementUnderLockTask(t.Context(), s, first.ID, nil); err != nil {
+		t.Error(err)
+	}
+	for _, child := range children {
+		child.finish()
+	}
+	want := first.Generation + (workers+1)*increments
+	if got := mustGet(t, s, first.ID).Generation; got != want {
+		t.Errorf("the counter stands at %d, want %d", got, want)
+	}
+
+	outer := mustLock(t, s, "outer")
+	inner, err := s.Lock(outer.Context(t.Context()), "inner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := inner.Context(outer.Context(t.Context()))
+	if _, err := s.Insert(both, sample(2)); err != nil {
+		t.Errorf("a write under two locks: %v", err)
+	}
+	mustUnlock(t, inner)
+	if _, err := s.Insert(outer.Context(t.Context()), sample(3)); err != nil {
+		t.Errorf("a write under the lock that is left: %v", err)
+	}
+	mustUnlock(t, outer)
+}

@@ -34,6 +34,8 @@ func tasks() map[string]task {
 		"write":     writeForeverTask,
 		"count":     countUnderLockTask,
 		"hold":      holdLockTask,
+
+		"increment under lock": incrementUnderLockTask,
 	}
 }
 

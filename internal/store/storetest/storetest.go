@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"lock waits with its context", testLockContext},
 		{"lock between processes", testLockProcesses},
 		{"killed holder", testKilledHolder},
+		{"writes under a lock", testWritesUnderLock},
 		{"close", testClose},
 		{"canceled context", testCanceled},
 	} {

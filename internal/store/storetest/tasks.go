@@ -105,3 +105,23 @@ func holdLockTask(ctx context.Context, s store.Store, key string, answer func(st
 	<-ctx.Done()
 	return ctx.Err()
 }
+
+// incrementUnderLockTask raises the generation of a record, each time under a lock.
+func incrementUnderLockTask(ctx context.Context, s store.Store, id string, _ func(string)) error {
+	for range increments {
+		held, err := s.Lock(ctx, id)
+		if err != nil {
+			return err
+		}
+		under := held.Context(ctx)
+		record, err := s.Get(under, id)
+		if err == nil {
+			record.Generation++
+			_, err = s.Update(under, record)
+		}
+		if err := errors.Join(err, held.Unlock()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
