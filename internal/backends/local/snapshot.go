@@ -191,9 +191,10 @@ func (b *Backend) DeleteSnapshot(ctx context.Context, marks backends.Marks, id s
 	return b.removeSnapshot(ctx, op, id)
 }
 
-// removeSnapshot removes the archive first: the record leads a repeated deletion to the rest.
+// removeSnapshot removes the archive first: the record leads a repeated deletion to the rest. A record
+// that a killed process was writing goes too.
 func (b *Backend) removeSnapshot(ctx context.Context, op operation, id string) error {
-	for _, path := range []string{b.archivePath(id), b.snapshotRecordPath(id)} {
+	for _, path := range []string{b.archivePath(id), temporaryPath(b.snapshotRecordPath(id)), b.snapshotRecordPath(id)} {
 		if err := b.unlink(ctx, path); err != nil {
 			return b.leftBehind(op, err, path)
 		}

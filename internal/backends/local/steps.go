@@ -59,10 +59,13 @@ func (b *Backend) unlink(ctx context.Context, path string) error {
 	})
 }
 
+// temporaryPath is where the next content of a file is written.
+func temporaryPath(path string) string { return path + ".new" }
+
 // replaceFile writes a file of our own so that a reader sees the old content or the new. The
 // temporary name is fixed: writers hold a lock, and a killed one's leftover is overwritten.
 func (b *Backend) replaceFile(ctx context.Context, path string, content []byte) error {
-	temporary := path + ".new"
+	temporary := temporaryPath(path)
 	err := b.do(ctx, "write", temporary, func() error { return writeDurably(temporary, content) })
 	if err != nil {
 		return err
