@@ -37,6 +37,7 @@ test)
   static_busybox || missing+=(busybox-static)
   c_compiler || missing+=(gcc libc6-dev) # the race detector
   have shellcheck || missing+=(shellcheck)
+  have mmdebstrap || missing+=(mmdebstrap debian-archive-keyring) # a Debian to install packages in
   have_server initdb || servers+=(postgresql)
   have_server pgbouncer || servers+=(pgbouncer)
   missing+=(${servers[@]+"${servers[@]}"})

@@ -23,7 +23,9 @@ import (
 // agent (1000), and nothing is pulled for it.
 const ImageReference = "sandlot-test/busybox:1"
 
-var imageOnce = sync.OnceValue(ensureImage)
+var imageOnce = sync.OnceValue(func() error {
+	return ensureImage(ImageReference, imageContent, "ENV PATH=/bin")
+})
 
 // DockerImage returns the reference of the test image, which it imports into the engine when it is
 // missing there. The test needs a Docker Engine on a local socket, and busybox on PATH.
@@ -47,7 +49,8 @@ func dockerSocket() (string, error) {
 	return socket, nil
 }
 
-func ensureImage() error {
+// ensureImage imports an image of a root file system when the engine does not have it.
+func ensureImage(reference string, content func() (io.Reader, error), changes ...string) error {
 	socket, err := dockerSocket()
 	if err != nil {
 		return err
@@ -61,7 +64,7 @@ func ensureImage() error {
 			},
 		},
 	}
-	found, err := client.Get("http://docker/images/" + ImageReference + "/json")
+	found, err := client.Get("http://docker/images/" + reference + "/json")
 	if err != nil {
 		return fmt.Errorf("ask the engine: %w", err)
 	}
@@ -69,13 +72,13 @@ func ensureImage() error {
 	if found.StatusCode == http.StatusOK {
 		return nil
 	}
-	content, err := imageContent()
+	packed, err := content()
 	if err != nil {
 		return err
 	}
-	repository, tag, _ := strings.Cut(ImageReference, ":")
-	query := url.Values{"fromSrc": {"-"}, "repo": {repository}, "tag": {tag}, "changes": {"ENV PATH=/bin"}}
-	answer, err := client.Post("http://docker/images/create?"+query.Encode(), "application/x-tar", content)
+	repository, tag, _ := strings.Cut(reference, ":")
+	query := url.Values{"fromSrc": {"-"}, "repo": {repository}, "tag": {tag}, "changes": changes}
+	answer, err := client.Post("http://docker/images/create?"+query.Encode(), "application/x-tar", packed)
 	if err != nil {
 		return fmt.Errorf("import the test image: %w", err)
 	}
