@@ -44,12 +44,13 @@ const (
 )
 
 const (
-	unavailableRemedy = "Nothing was written. Check that the server runs and can be reached from here, and apply again."
+	nothingWritten    = "Nothing was written. "
+	unavailableRemedy = nothingWritten + "Check that the server runs and can be reached from here, and apply again."
 	unknownRemedy     = "The connection broke during the commit. The next plan finds out; apply again when the server is back."
-	timeoutRemedy     = "Nothing was written. Raise the statement_timeout of the role or the database, and apply again."
+	timeoutRemedy     = nothingWritten + "Raise the statement_timeout of the role or the database, and apply again."
 	certificateRemedy = "Set sslrootcert in postgres_url to a file with the authority of the server's certificate, and use the host name that it is made for."
 	fullSlotsRemedy   = "All connections of the server are taken. Wait until others are done, raise max_connections, or put a pooler in front of it."
-	lockLostRemedy    = "Nothing was written. Somebody else may have gone on with the object since; plan and apply again."
+	lockLostRemedy    = nothingWritten + "Somebody else may have gone on with the object since; plan and apply again."
 	corruptRemedy     = "Restore the schema sandlot from a backup, or drop it: the provider then rebuilds records from state and from the marks on the objects."
 	newerRemedy       = "Upgrade the provider to the version that wrote the store, or a later one."
 	fullRemedy        = "Free space on the server's disk and apply again."
@@ -91,6 +92,9 @@ func (s *Store) fail(ctx context.Context, operation string, how access, err erro
 	sentinel, remedy := classify(how, err)
 	if sentinel == nil {
 		return fmt.Errorf("%s: %s", place, text(err))
+	}
+	if how == reading {
+		remedy = strings.TrimPrefix(remedy, nothingWritten)
 	}
 	if strings.Contains(remedy, "%[1]s") {
 		remedy = fmt.Sprintf(remedy, quoteRole(to.config.User))
@@ -218,14 +222,16 @@ func text(err error) string {
 		}
 		return said
 	}
+	var connecting *pgconn.ConnectError
+	if errors.As(err, &connecting) && connecting.Unwrap() != nil {
+		err = connecting.Unwrap() // without the database's name, which is told already
+	}
 	// Each way to connect that was tried has a line; that with and that without encryption often agree.
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "failed to connect to ") && strings.HasSuffix(line, ":") || slices.Contains(lines, line) {
-			continue // the first line only names the database
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
-		lines = append(lines, line)
 	}
 	return strings.Join(lines, "; ")
 }
