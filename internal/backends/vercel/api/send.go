@@ -41,7 +41,7 @@ func (c *Client) do(ctx context.Context, call call, answer any) error {
 		return nil
 	}
 	if err := decode(current.answer, answer); err != nil {
-		return c.unreadable(current, "The answer cannot be used: "+err.Error()+".")
+		return c.unreadable(current, "The answer cannot be used: "+redact(err.Error(), longestMessage, c.secrets(call)...)+".")
 	}
 	return nil
 }
