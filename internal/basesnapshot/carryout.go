@@ -68,17 +68,16 @@ func (m *Manager) carryOut(ctx context.Context, record store.Record, work *job) 
 
 // announce is the intent of a job. What a killed run began with the same wish goes on as its attempt.
 func (j *job) announce(before intent) intent {
-	checks := checksDigest(j.request.Checks)
-	if before.Operation == baking && before.Hash == j.hash && before.Trigger == j.request.RebakeTrigger && before.Checks == checks {
+	if before.Operation == baking && before.Hash == j.hash && before.Trigger == j.request.RebakeTrigger {
 		return before
 	}
-	return intent{Operation: baking, Attempt: sandbox.NewToken(), Hash: j.hash, Trigger: j.request.RebakeTrigger, Checks: checks, Since: now()}
+	return intent{Operation: baking, Attempt: sandbox.NewToken(), Hash: j.hash, Trigger: j.request.RebakeTrigger, Since: now()}
 }
 
 // settle notes a request that was carried out.
 func (m *Manager) settle(ctx context.Context, record store.Record, work *job) (store.Record, error) {
 	var err error
-	record.Spec, err = encode(contents{Settings: work.request.Settings, Trigger: work.request.RebakeTrigger, Checks: checksDigest(work.request.Checks)})
+	record.Spec, err = encode(contents{Settings: work.request.Settings, Trigger: work.request.RebakeTrigger})
 	if err != nil {
 		return record, err
 	}

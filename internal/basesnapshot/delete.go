@@ -34,7 +34,7 @@ func (m *Manager) Delete(ctx context.Context, lane Lane, attachment sandbox.Atta
 	if record == nil {
 		return m.deleteUnrecorded(ctx, lane, attachment, purge, retention)
 	}
-	if err := m.Sandboxes.CheckBinding(ctx, id, record.Binding); err != nil {
+	if err := errors.Join(checkLane(*record, lane), m.Sandboxes.CheckBinding(ctx, id, record.Binding)); err != nil {
 		return "", err
 	}
 	if record.Committed && attachment.Token != "" && record.Attachment != attachment.Token {

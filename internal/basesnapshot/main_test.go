@@ -235,6 +235,9 @@ func (f *fixture) inside(snapshot, script string) string {
 	return strings.TrimSpace(string(result.Stdout))
 }
 
+// detached is for what is cleaned up after a test, when its own context has ended.
+func detached(t *testing.T) context.Context { return context.WithoutCancel(t.Context()) }
+
 // fails checks for a refusal or a kind of error.
 func fails(t *testing.T, err, want error) {
 	t.Helper()

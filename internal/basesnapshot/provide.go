@@ -2,9 +2,11 @@ package basesnapshot
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
@@ -36,7 +38,7 @@ func (m *Manager) stands(ctx context.Context, work *job) (bool, error) {
 }
 
 // fits tells whether an entry is what the job asks for, as far as the registry knows. It has to have
-// passed the very smoke checks of the request.
+// passed the very smoke checks of the request, so that changed ones are tried on a new bake.
 func (j *job) fits(entry store.Snapshot) (bool, error) {
 	if entry.ManifestHash != j.hash || !usable(entry, j.request.Expiration, now()) {
 		return false, nil
@@ -48,7 +50,7 @@ func (j *job) fits(entry store.Snapshot) (bool, error) {
 	if j.anew && (entry.Lane != j.lane || known.Attempt != j.attempt) {
 		return false, nil
 	}
-	return checksDigest(known.Checks) == checksDigest(j.request.Checks), nil
+	return slices.EqualFunc(known.Checks, j.request.Checks, SmokeCheck.same), nil
 }
 
 // provide makes the lane point at a usable snapshot: one that is there already, or a new one. Any
@@ -96,13 +98,23 @@ func (m *Manager) reusable(ctx context.Context, work *job) (*store.Snapshot, err
 		case there:
 			return m.share(ctx, work, entry)
 		case entry.Lane == work.lane:
-			entry.Status, entry.LastError = store.SnapshotFailed, "The snapshot was deleted outside of Terraform."
-			if _, err := m.store().UpdateSnapshot(ctx, entry); err != nil {
+			if err := m.markGone(ctx, entry); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return nil, nil
+}
+
+// markGone notes that the snapshot of an entry is gone. Half of it may be there still, when a purge was
+// cut short.
+func (m *Manager) markGone(ctx context.Context, entry store.Snapshot) error {
+	if err := m.deleteSnapshot(ctx, entry.Owner, entry.SnapshotID); err != nil && !errors.Is(err, backends.NotOurs) {
+		return err
+	}
+	entry.Status, entry.LastError = store.SnapshotFailed, "The snapshot was deleted outside of Terraform."
+	_, err := m.store().UpdateSnapshot(ctx, entry)
+	return err
 }
 
 // preference orders what could be reused.

@@ -1,8 +1,6 @@
 package basesnapshot
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -15,10 +13,8 @@ import (
 type contents struct {
 	// Settings belong to the caller.
 	Settings json.RawMessage `json:"settings,omitempty"`
-	// Trigger and Checks are those of the last request that was carried out: other ones ask for a new
-	// bake.
+	// Trigger is that of the last request that was carried out: another one asks for a new bake.
 	Trigger string `json:"rebake_trigger,omitempty"`
-	Checks  string `json:"smoke_checks"`
 }
 
 // operation names what an intent announces.
@@ -35,10 +31,9 @@ type intent struct {
 	// Attempt marks the entries that a bake makes. Whoever finishes what a killed one began goes on
 	// with its attempt, so that it does not bake once more what was asked for once.
 	Attempt string `json:"attempt,omitempty"`
-	// Hash, Trigger and Checks say what the bake was asked for.
+	// Hash and Trigger say what the bake was asked for.
 	Hash    string    `json:"manifest_hash,omitempty"`
 	Trigger string    `json:"rebake_trigger,omitempty"`
-	Checks  string    `json:"smoke_checks,omitempty"`
 	Since   time.Time `json:"since"`
 }
 
@@ -76,17 +71,7 @@ func attachmentOf(record store.Record) sandbox.Attachment {
 	return sandbox.Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
 }
 
-// checksDigest stands for smoke checks where they are compared. It cannot fail: they are text.
-func checksDigest(checks []SmokeCheck) string {
-	raw, _ := json.Marshal(checks)
-	if len(checks) == 0 {
-		raw = nil
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-// asksAnew tells whether a request wants a new bake although the manifest is the same.
+// asksAnew tells whether a request wants a new bake although there may be a snapshot that fits it.
 func (c contents) asksAnew(request Request) bool {
-	return request.RebakeTrigger != "" && request.RebakeTrigger != c.Trigger || checksDigest(request.Checks) != c.Checks
+	return request.RebakeTrigger != "" && request.RebakeTrigger != c.Trigger
 }

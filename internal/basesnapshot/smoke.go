@@ -13,6 +13,11 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
+// same tells whether two checks ask for the same.
+func (s SmokeCheck) same(other SmokeCheck) bool {
+	return s.Expect == other.Expect && slices.Equal(s.Command, other.Command)
+}
+
 // check wants a sandbox to be what the manifest says: the marker is there, the package managers have
 // their versions, and the smoke checks pass. The environment of the bake is not passed on, since no
 // workspace will have it.

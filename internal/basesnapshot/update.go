@@ -46,6 +46,9 @@ func (m *Manager) attached(ctx context.Context, attachment sandbox.Attachment, l
 	if record == nil {
 		return m.enterAgain(ctx, attachment, lane)
 	}
+	if err := checkLane(*record, lane); err != nil {
+		return store.Record{}, err
+	}
 	if err := m.Sandboxes.CheckBinding(ctx, id, record.Binding); err != nil {
 		return store.Record{}, err
 	}
@@ -53,6 +56,14 @@ func (m *Manager) attached(ctx context.Context, attachment sandbox.Attachment, l
 		return store.Record{}, takenOver(id)
 	}
 	return *record, nil
+}
+
+// checkLane makes sure that a record is that of the lane whose lock is held.
+func checkLane(record store.Record, lane Lane) error {
+	if record.Kind == RecordKind && record.Name == recordPrefix+lane.String() {
+		return nil
+	}
+	return fmt.Errorf("the state says that %s is record %s, but that is %s/%s of kind %s", lane, record.ID, record.Backend, record.Name, record.Kind)
 }
 
 // enterAgain makes the lost record of a lane anew, under the id that its snapshots carry.

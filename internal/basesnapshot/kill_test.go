@@ -1,0 +1,249 @@
+package basesnapshot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+)
+
+// The tests below kill a process right before and right after the writes that a clean run was seen to
+// make, and then go on. What is right before one write is right after the one before it, so that
+// every second point will do, besides the first.
+
+// baseline is a fixture whose lane has a first snapshot.
+func baseline(t *testing.T) (*fixture, Result) {
+	f := newFixture(t)
+	return f, f.create(asked("1"))
+}
+
+// killable is a bake with something of everything.
+func killable(attachment sandbox.Attachment) task {
+	request := asked("2")
+	request.RebakeTrigger = "now"
+	request.Retention = Retention{Purge: true, KeepPrevious: 1}
+	request.Environment.Values = map[string]string{"GIVEN": "value"}
+	return task{Operation: "update", Request: request, Attachment: attachment, Files: map[string]string{"etc/file": "x"}}
+}
+
+func TestKilledBake(t *testing.T) {
+	t.Parallel()
+	clean, before := baseline(t)
+	said := clean.finish(killable(before.Attachment))
+	for _, step := range []string{"store insert snapshot", "store update record", "store promote snapshot", "local write archive"} {
+		if !slices.ContainsFunc(said.Effects, func(effect string) bool { return strings.HasPrefix(effect, step) }) {
+			t.Errorf("a clean run was not seen to %s: %q", step, said.Effects)
+		}
+	}
+	eachPoint(t, said.Writes, func(t *testing.T, point int64) {
+		f, before := baseline(t)
+		work := killable(before.Attachment)
+		f.kill(work, point)
+		view := f.read(before.Attachment)
+		if view.Status != store.SnapshotReady || view.Current == nil || view.TakenOver {
+			t.Errorf("after the kill it reads %+v", view)
+		}
+		after := f.finish(work)
+		f.tidy()
+		view = f.read(before.Attachment)
+		if view.Status != store.SnapshotReady || view.Current.SnapshotID != after.Snapshot || view.Previous == nil || view.Previous.SnapshotID != before.Current.SnapshotID {
+			t.Errorf("afterwards it reads %+v", view)
+		}
+		if got := f.snapshots(); len(got) != 2 {
+			t.Errorf("there are the snapshots %q, want the old one and the new one", got)
+		}
+		f.inside(after.Snapshot, "test $(cat /workspace/made) = 2 && test $(cat /workspace/etc/file) = x")
+	})
+}
+
+func TestKilledFirstBake(t *testing.T) {
+	t.Parallel()
+	work := task{Operation: "create", Request: asked("1")}
+	eachPoint(t, newFixture(t).finish(work).Writes, func(t *testing.T, point int64) {
+		f := newFixture(t)
+		f.kill(work, point)
+		// Whoever comes next asks for another manifest: what is left of the first one goes all the same.
+		result := f.create(asked("2"))
+		f.tidy()
+		if view := f.read(result.Attachment); view.Status != store.SnapshotReady || view.Current.SnapshotID != result.Current.SnapshotID {
+			t.Errorf("it reads %+v", view)
+		}
+		f.delete(result.Attachment, true, Retention{}, sandbox.Removed)
+		f.empty()
+	})
+}
+
+// A purge finds what a killed bake left, too.
+func TestKilledBakeThenPurge(t *testing.T) {
+	t.Parallel()
+	clean, before := baseline(t)
+	writes := clean.finish(killable(before.Attachment)).Writes
+	eachPoint(t, writes, func(t *testing.T, point int64) {
+		if point%8 != 0 {
+			return // each of them is tried by the tests above
+		}
+		f, before := baseline(t)
+		f.kill(killable(before.Attachment), point)
+		f.delete(before.Attachment, true, Retention{}, sandbox.Removed)
+		f.empty()
+	})
+}
+
+func TestKilledPurge(t *testing.T) {
+	t.Parallel()
+	// Old enough, but what is left after the current one has gone would be kept to go back to.
+	retention := Retention{MinAge: time.Nanosecond, KeepPrevious: 1}
+	prepare := func(t *testing.T) (*fixture, task) {
+		f, before := baseline(t)
+		return f, task{Operation: "purge", Request: asked("1"), Attachment: before.Attachment, Retention: retention}
+	}
+	clean, work := prepare(t)
+	writes := clean.finish(work).Writes
+	clean.empty()
+	eachPoint(t, writes, func(t *testing.T, point int64) {
+		f, work := prepare(t)
+		f.kill(work, point)
+		if view := f.read(work.Attachment); view.Status == store.SnapshotReady && point > 4 && point < writes/2 {
+			t.Errorf("in the middle of a purge it reads %+v", view)
+		}
+		f.delete(work.Attachment, true, retention, sandbox.Removed)
+		f.empty()
+	})
+	t.Run("then create", func(t *testing.T) {
+		eachPoint(t, writes, func(t *testing.T, point int64) {
+			f, work := prepare(t)
+			f.kill(work, point)
+			result := f.create(asked("1"))
+			f.tidy()
+			if view := f.read(result.Attachment); view.Status != store.SnapshotReady {
+				t.Errorf("it reads %+v", view)
+			}
+		})
+	})
+}
+
+func TestKilledRetire(t *testing.T) {
+	t.Parallel()
+	prepare := func(t *testing.T) (*fixture, task) {
+		f, before := baseline(t)
+		return f, task{Operation: "retire", Request: asked("1"), Attachment: before.Attachment}
+	}
+	clean, work := prepare(t)
+	eachPoint(t, clean.finish(work).Writes, func(t *testing.T, point int64) {
+		f, work := prepare(t)
+		f.kill(work, point)
+		outcome, err := f.manager.Delete(t.Context(), shop, work.Attachment, false, Retention{})
+		if err != nil || outcome != sandbox.Retained && outcome != sandbox.Forgotten {
+			t.Fatalf("the second delete: %q, %v", outcome, err)
+		}
+		view, err := f.manager.Lookup(t.Context(), shop)
+		if err != nil || view.Status != store.SnapshotRetired || view.Current != nil || view.Attachment.Token != "" {
+			t.Errorf("it reads %+v, %v", view, err)
+		}
+		if result := f.create(asked("1")); result.Baked {
+			t.Errorf("it was baked again")
+		}
+		f.tidy()
+	})
+}
+
+// eachPoint runs a subtest for each point of a clean run.
+func eachPoint(t *testing.T, points int64, test func(t *testing.T, point int64)) {
+	t.Helper()
+	if points < 4 {
+		t.Fatalf("a clean run was seen to make only %d writes", points)
+	}
+	for point := int64(1); point <= points; point++ {
+		if point > 1 && point%2 == 1 {
+			continue
+		}
+		t.Run(fmt.Sprint(point), func(t *testing.T) {
+			t.Parallel()
+			test(t, point)
+		})
+	}
+}
+
+// Twenty processes bake one manifest, in lanes of their own and in one lane: one seed, one snapshot,
+// and nobody fails.
+func TestConcurrentBakes(t *testing.T) {
+	t.Parallel()
+	const bakers = 20
+	for name, lane := range map[string]func(i int) Lane{
+		"one lane":   func(int) Lane { return shop },
+		"many lanes": func(i int) Lane { return Lane{App: "shop", Template: fmt.Sprintf("web-%d", i)} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			answers := make([]answer, bakers)
+			var group sync.WaitGroup
+			for i := range answers {
+				group.Go(func() {
+					request := asked("1")
+					request.Lane = lane(i)
+					var err error
+					if answers[i], err = f.try(task{Operation: "create", Request: request}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			f.tidy()
+			seeds, baked := 0, 0
+			for _, said := range answers {
+				if said.Baked {
+					baked++
+				}
+				for _, effect := range said.Effects {
+					if strings.HasPrefix(effect, "local write archive") {
+						seeds++
+					}
+				}
+				if said.Snapshot != answers[0].Snapshot {
+					t.Errorf("one got %q, another %q", said.Snapshot, answers[0].Snapshot)
+				}
+			}
+			if seeds != 1 || baked != 1 || len(f.snapshots()) != 1 {
+				t.Errorf("%d seeds were saved, %d say that they baked, there are the snapshots %q", seeds, baked, f.snapshots())
+			}
+		})
+	}
+}
+
+// While one lane is purged, others begin to share its snapshot: whoever got it can use it.
+func TestConcurrentPurgeAndShare(t *testing.T) {
+	t.Parallel()
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			f, before := baseline(t)
+			var group sync.WaitGroup
+			group.Go(func() {
+				if _, err := f.try(task{Operation: "purge", Request: asked("1"), Attachment: before.Attachment}); err != nil {
+					t.Error(err)
+				}
+			})
+			request := asked("1")
+			request.Lane.Template = "api"
+			var got answer
+			group.Go(func() {
+				var err error
+				if got, err = f.try(task{Operation: "create", Request: request}); err != nil {
+					t.Error(err)
+				}
+			})
+			group.Wait()
+			if t.Failed() {
+				return
+			}
+			f.tidy()
+			f.inside(got.Snapshot, "cat /workspace/made")
+		})
+	}
+}
