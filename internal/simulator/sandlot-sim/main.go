@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,17 +57,15 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 		fmt.Fprintf(stderr, "sandlot-sim: there is no service %q; there is: vercel\n", arguments[0])
 		return exitUsage
 	}
-	switch err := serve(ctx, arguments[1:], stdout, stderr).(type) {
-	case nil:
+	err := serve(ctx, arguments[1:], stdout, stderr)
+	var mistake usageError
+	switch {
+	case err == nil, errors.As(err, &mistake) && mistake.text == "":
 		return 0
-	case usageError:
-		if err.text != "" {
-			fmt.Fprintf(stderr, "sandlot-sim %s: %s\n", arguments[0], err.text)
-			return exitUsage
-		}
-		return 0
-	default:
-		fmt.Fprintf(stderr, "sandlot-sim %s: %v\n", arguments[0], err)
-		return exitFailure
+	case errors.As(err, &mistake):
+		fmt.Fprintf(stderr, "sandlot-sim %s: %s; see sandlot-sim %s -h\n", arguments[0], mistake.text, arguments[0])
+		return exitUsage
 	}
+	fmt.Fprintf(stderr, "sandlot-sim %s: %v\n", arguments[0], err)
+	return exitFailure
 }

@@ -42,6 +42,9 @@ type reply struct {
 func (c client) send(method, path string, body any) reply {
 	c.t.Helper()
 	var content io.Reader = http.NoBody
+	if given, isObject := body.(object); isObject && given == nil {
+		body = nil
+	}
 	if body != nil {
 		encoded, err := json.Marshal(body)
 		if err != nil {

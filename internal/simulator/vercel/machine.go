@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -93,6 +94,9 @@ func (s *Simulator) newMachine(ctx context.Context, sn *session) (*machine, erro
 	if err := errors.Join(removeDisk(m.run), os.MkdirAll(m.run, 0o700), os.Chmod(m.run, 0o777)); err != nil { //nolint:gosec // commands run as another user
 		return nil, err
 	}
+	if err := mountPoint(filepath.Join(disk, diskHome), m.home, sn.Cwd); err != nil {
+		return nil, err
+	}
 	accounts, err := m.writeAccounts()
 	if err != nil {
 		return nil, err
@@ -121,6 +125,20 @@ func (s *Simulator) newMachine(ctx context.Context, sn *session) (*machine, erro
 		return nil, errors.Join(err, m.close())
 	}
 	return m, nil
+}
+
+// mountPoint makes the folder on the disk where a working directory below the home will be. Commands of
+// earlier sessions wrote there, so [os.Root] keeps links from leading out.
+func mountPoint(folder, home, directory string) error {
+	below, found := strings.CutPrefix(directory, home+"/")
+	if !found {
+		return nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(root.MkdirAll(below, 0o755), root.Close())
 }
 
 // writeAccounts names the one user as the service does.
