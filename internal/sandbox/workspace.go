@@ -36,7 +36,6 @@ type Workspace struct {
 	// RestoredFrom is the workspace snapshot that the present session was made from.
 	RestoredFrom string    `json:"restored_from,omitempty"`
 	ReadyAt      time.Time `json:"ready_at,omitzero"`
-	LastUsedAt   time.Time `json:"last_used_at,omitzero"`
 }
 
 // Extension is what a workspace runtime adds to the requests about its sandbox. Package workspace

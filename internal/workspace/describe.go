@@ -44,6 +44,8 @@ func Describe(subject Subject, view sandbox.View) handle.Object {
 // State is how far a workspace runtime is, from its record and its sandbox.
 func State(view sandbox.View) handle.State {
 	switch {
+	case view.Workspace != nil && view.Workspace.State == sandbox.WorkspaceProvisioning && view.Observed.Name == "":
+		return handle.StatePending // claimed, and nothing stands yet
 	case view.Workspace != nil && view.Workspace.State == sandbox.WorkspaceProvisioning:
 		return handle.StateProvisioning
 	case view.Workspace != nil && view.Workspace.State == sandbox.WorkspaceError, view.Status == sandbox.StatusMissing:

@@ -88,7 +88,7 @@ func (d *runtimeSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 			"kind":                          computed("`persistent` or `session`."),
 			"handle":                        computed("By what clients attach to the runtime."),
 			"handle_kind":                   computed("What `handle` is: `persistent-name` or `session`."),
-			"state":                         computed("How far the runtime is: `provisioning`, `ready`, `stopped` or `error`."),
+			"state":                         computed("How far the runtime is: `pending`, `provisioning`, `ready`, `stopped` or `error`."),
 			"status":                        computed("How its sandbox stands: `running`, `stopped`, `lost`, `missing`, `interrupted` or `deleting`."),
 			"last_error":                    computed("Why the last provisioning or migration failed; null when it did not."),
 			"current_session_id":            computed("The id of the present session. It is never an identity."),
