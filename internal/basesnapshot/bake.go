@@ -192,30 +192,42 @@ func (b *bake) publish(ctx context.Context) error {
 	return b.promote(ctx, b.work, b.entry)
 }
 
-// abort removes everything that a failed bake made, also when ctx was canceled.
+// abort removes everything that a failed bake made, also when ctx was canceled. The entry is marked
+// first: when the lock is lost, that fails, and another bake may be at work under the same names.
 func (b *bake) abort(ctx context.Context, cause error) error {
-	if errors.Is(cause, store.ErrLockLost) {
-		return cause // another bake may be at work under the same names by now
-	}
 	ctx, cancel := sandbox.Detached(ctx)
 	defer cancel()
+	marked, err := b.fail(ctx, b.entry, reasonOf(cause), true)
+	if errors.Is(err, store.ErrLockLost) || errors.Is(cause, store.ErrLockLost) {
+		return errors.Join(cause, err)
+	}
 	left, sweepErr := b.sweep(ctx, b.entry)
 	b.work.left = left
+	if err == nil && sweepErr == nil {
+		_, err = b.fail(ctx, marked, "", false)
+	}
+	if err != nil {
+		err = fmt.Errorf("note that the bake failed: %w", err)
+	}
 	refusal := &sandbox.Refusal{
 		Code:   CodeBakeFailed,
 		Detail: "The bake failed. Nothing of it is left, and the lane points where it did.",
 		Remedy: "Mend the cause and apply again.",
-		Err:    cause,
+		Err:    joined(cause, sweepErr, err),
 	}
 	if len(left) > 0 {
 		refusal.Detail = fmt.Sprintf("The bake failed, and the lane points where it did. Left behind: %s.", strings.Join(left, ", "))
 		refusal.Remedy += " The next bake of this lane removes first what is left."
-		refusal.Err = errors.Join(cause, sweepErr)
-	}
-	if err := b.fail(ctx, b.entry, reasonOf(cause), sweepErr != nil); err != nil {
-		refusal.Err = errors.Join(refusal.Err, fmt.Errorf("note that the bake failed: %w", err))
 	}
 	return refusal
+}
+
+// joined keeps a single error as it is.
+func joined(cause error, others ...error) error {
+	if errors.Join(others...) == nil {
+		return cause
+	}
+	return errors.Join(append([]error{cause}, others...)...)
 }
 
 // reasonOf is what the registry keeps of a failure: no output, which can be long and say anything.

@@ -31,7 +31,7 @@ func (m *Manager) clean(ctx context.Context, where place, hash string) error {
 		if left, err := m.sweep(ctx, entry); err != nil {
 			return fmt.Errorf("remove what an interrupted bake left (%s): %w", left, err)
 		}
-		if err := m.fail(ctx, entry, "The bake was interrupted.", false); err != nil {
+		if _, err := m.fail(ctx, entry, "The bake was interrupted.", false); err != nil {
 			return err
 		}
 	}
@@ -63,16 +63,16 @@ func (m *Manager) cleanOthers(ctx context.Context, work *job) []string {
 	return nil
 }
 
-// fail marks an entry whose bake came to nothing. reason is kept when there is none yet. What is left
-// of it is removed by the next bake.
-func (m *Manager) fail(ctx context.Context, entry store.Snapshot, reason string, leftover bool) error {
+// fail marks an entry whose bake came to nothing. reason is kept when there is none yet. leftover says
+// that something of the bake may be there still, for the next one to remove.
+func (m *Manager) fail(ctx context.Context, entry store.Snapshot, reason string, leftover bool) (store.Snapshot, error) {
 	known, err := detailsOf(entry)
 	if err != nil {
-		return err
+		return entry, err
 	}
 	known.Leftover = leftover
 	if entry.Manifest, err = encode(known); err != nil {
-		return err
+		return entry, err
 	}
 	if entry.Status = store.SnapshotFailed; entry.LastError == "" {
 		entry.LastError = shortened(reason)
@@ -80,8 +80,7 @@ func (m *Manager) fail(ctx context.Context, entry store.Snapshot, reason string,
 	if !leftover {
 		entry.SnapshotID = ""
 	}
-	_, err = m.store().UpdateSnapshot(ctx, entry)
-	return err
+	return m.store().UpdateSnapshot(ctx, entry)
 }
 
 // sweep removes everything that an unfinished bake may have made, and names what it could not remove.
