@@ -24,21 +24,21 @@ func (m *Manager) Exec(ctx context.Context, name string, command backends.Comman
 // awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put
 // back, so that no other work finds it awake and loses it in the middle.
 func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) (err error) {
-	ctx, unlock, err := m.lock(ctx, name)
+	locked, unlock, err := m.lock(ctx, name)
 	if err != nil {
 		return err
 	}
-	locked := true
+	held := true
 	release := func() error {
-		if !locked {
+		if !held {
 			return nil
 		}
-		locked = false
+		held = false
 		return unlock()
 	}
 	defer func() { err = errors.Join(err, release()) }()
 
-	observed, err := m.ours(ctx, name)
+	observed, err := m.ours(locked, name)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (m *Manager) awake(ctx context.Context, name string, work func(context.Cont
 		}
 		return work(ctx)
 	}
-	return m.woken(ctx, observed, work)
+	return m.woken(locked, observed, work)
 }
 
 // woken runs work in a sandbox whose lock is held, and leaves its run state as it was.
