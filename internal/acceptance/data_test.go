@@ -161,7 +161,7 @@ func (f *fixture) twoStates(round int, one, other acctest.CLI) {
 // nothingLeft checks that a purge left no object and no record.
 func (f *fixture) nothingLeft() {
 	f.t.Helper()
-	if rows := storeRows(f.t, f.DataDir); strings.Contains(rows, "row:") {
+	if rows := storeRows(f.t, f.DataDir); strings.Contains(rows, "row:") || strings.Contains(rows, "snapshot:") {
 		f.t.Errorf("records are left:\n%s", rows)
 	}
 	if f.docker() {
@@ -171,9 +171,11 @@ func (f *fixture) nothingLeft() {
 		}
 		return
 	}
-	for file := range acctest.ReadTree(f.t, f.DataDir+"/local/sandboxes") {
-		if file != "." {
-			f.t.Errorf("left over: %s", file)
+	for _, folder := range []string{"sandboxes", "snapshots", "staging", "trash"} {
+		for file := range acctest.ReadTree(f.t, filepath.Join(f.DataDir, "local", folder)) {
+			if file != "." {
+				f.t.Errorf("left over in %s: %s", folder, file)
+			}
 		}
 	}
 }

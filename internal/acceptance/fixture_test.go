@@ -21,6 +21,9 @@ import (
 const (
 	session    = "sandlot_sandbox"
 	persistent = "sandlot_persistent_sandbox"
+
+	baseSnapshot     = "sandlot_base_snapshot"
+	workspaceRuntime = "sandlot_workspace_runtime"
 )
 
 // fixture is a workspace for one backend.
@@ -47,6 +50,27 @@ func onEach(t *testing.T, test func(f *fixture), backends ...string) {
 			})
 		}
 	})
+}
+
+// onOne runs a parallel subtest for each of the backends, each under another of the CLIs: for what
+// the CLI makes no difference to. Without backends it is local.
+func onOne(t *testing.T, test func(f *fixture), backends ...string) {
+	t.Helper()
+	t.Parallel()
+	clis := acctest.CLIs(t)
+	if len(clis) == 0 {
+		t.Skip("no CLI is there")
+	}
+	if len(backends) == 0 {
+		backends = []string{"local"}
+	}
+	for i, backend := range backends {
+		cli := clis[(i+len(t.Name()))%len(clis)]
+		t.Run(backend+"/"+cli.Name, func(t *testing.T) {
+			t.Parallel()
+			test(newFixture(t, cli, backend))
+		})
+	}
 }
 
 func newFixture(t *testing.T, cli acctest.CLI, backend string) *fixture {
@@ -77,16 +101,21 @@ func (f *fixture) source() string {
 // block is a resource. Each line is an attribute; backend and source are there unless a line gives
 // them.
 func (f *fixture) block(kind, label string, lines ...string) string {
-	gives := func(attribute string) bool {
-		return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), attribute+" ") })
-	}
-	if !gives("source") {
+	gives := givenBy(lines)
+	if kind != baseSnapshot && !gives("source") {
 		lines = append([]string{f.source()}, lines...)
 	}
 	if !gives("backend") {
 		lines = append([]string{fmt.Sprintf("backend = %q", f.backend)}, lines...)
 	}
 	return fmt.Sprintf("resource %q %q {\n  %s\n}\n", kind, label, strings.Join(lines, "\n  "))
+}
+
+// givenBy tells whether one of the lines gives an attribute.
+func givenBy(lines []string) func(attribute string) bool {
+	return func(attribute string) bool {
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), attribute+" ") })
+	}
 }
 
 // named is the line of a unique name.

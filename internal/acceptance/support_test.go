@@ -64,6 +64,29 @@ func storeRows(t testing.TB, dataDir string) string {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
+	b.WriteString(snapshotRows(t, db))
+	return b.String()
+}
+
+// snapshotRows describes the registry of base snapshots.
+func snapshotRows(t testing.TB, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.Query(`SELECT status, is_current FROM snapshots ORDER BY created_at`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for rows.Next() {
+		var status string
+		var current bool
+		if err := rows.Scan(&status, &current); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "snapshot: %s, current %t\n", status, current)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return b.String()
 }
 
