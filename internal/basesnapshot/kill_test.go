@@ -61,6 +61,34 @@ func TestKilledBake(t *testing.T) {
 	})
 }
 
+// A bake that fails is killed while it tidies up after itself.
+func TestKilledAbort(t *testing.T) {
+	t.Parallel()
+	failing := func(attachment sandbox.Attachment) task {
+		request := asked("2")
+		request.Checks = []SmokeCheck{{Command: []string{"sh", "-c", `case $(hostname) in *verify*) exit 1;; esac`}}}
+		return task{Operation: "update", Request: request, Attachment: attachment, Fails: true}
+	}
+	clean, before := baseline(t)
+	writes := clean.finish(failing(before.Attachment)).Writes
+	clean.tidy()
+	eachPoint(t, writes, func(t *testing.T, point int64) {
+		if point < writes/2 {
+			return // up to there it goes as a bake that succeeds
+		}
+		f, before := baseline(t)
+		f.kill(failing(before.Attachment), point)
+		if view := f.read(before.Attachment); view.Status != store.SnapshotReady || view.Current.SnapshotID != before.Current.SnapshotID {
+			t.Errorf("after the kill it reads %+v", view)
+		}
+		after := f.update(before.Attachment, asked("2"))
+		f.tidy()
+		if !after.Baked || after.Previous.SnapshotID != before.Current.SnapshotID {
+			t.Errorf("the next update: %+v", after)
+		}
+	})
+}
+
 func TestKilledFirstBake(t *testing.T) {
 	t.Parallel()
 	work := task{Operation: "create", Request: asked("1")}

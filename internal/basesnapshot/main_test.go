@@ -260,6 +260,8 @@ type task struct {
 	Request    Request
 	Retention  Retention
 	Attachment sandbox.Attachment
+	// Fails says that it has to.
+	Fails bool
 	// Files are template files by their content, which a request does not carry to another process.
 	Files map[string]string
 }
@@ -341,6 +343,12 @@ func runTask() error {
 		result, err = m.Update(ctx, work.Attachment, work.Request)
 	default:
 		_, err = m.Delete(ctx, work.Request.Lane, work.Attachment, work.Operation == "purge", work.Retention)
+	}
+	if work.Fails {
+		if err == nil {
+			return errors.New("it did not fail")
+		}
+		err = nil
 	}
 	if err := errors.Join(err, records.Close()); err != nil {
 		return err
