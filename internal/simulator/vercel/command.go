@@ -89,7 +89,12 @@ func (s *Simulator) watch(c *command, started *process, timeout int64) {
 		const sigkill = 9
 		stop = s.config.Clock.AfterFunc(time.Duration(timeout)*time.Millisecond, func() { started.signal(sigkill) })
 	}
+	leave, open := s.enter()
+	if !open {
+		leave = func() {}
+	}
 	go func() {
+		defer leave()
 		<-started.done
 		stop()
 		if started.err != nil {

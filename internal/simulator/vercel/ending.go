@@ -123,9 +123,14 @@ func (s *Simulator) armTimeout(sn *session) {
 	}
 	left := time.Duration(sn.deadline()-s.now()) * time.Millisecond
 	sn.stopTimer = s.config.Clock.AfterFunc(max(left, 0), func() {
+		leave, open := s.enter()
+		if !open {
+			return
+		}
+		defer leave()
 		s.mutex.Lock()
 		sb := s.sandboxOf(sn)
-		if s.closed || sb == nil || sn.Status != statusRunning || s.now() < sn.deadline() {
+		if sb == nil || sn.Status != statusRunning || s.now() < sn.deadline() {
 			s.mutex.Unlock()
 			return
 		}

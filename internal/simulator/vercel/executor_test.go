@@ -84,22 +84,26 @@ func TestStopEndsCommands(t *testing.T) {
 	c := newClient(t, Config{})
 	name, session := c.create(nil)
 	c.detach(session, "while :; do date +%s%N >beat; sleep 0.02; done")
-	ended := make(chan object, 1)
+	begun, ended := make(chan struct{}, 1), make(chan object, 1)
 	go func() {
 		var last object
 		c.stream("POST", within(session, "/cmd"), object{"command": "sleep", "args": []string{"300"}, "wait": true, "logs": true}, func(line object) bool {
+			if last == nil {
+				begun <- struct{}{}
+			}
 			last = line
 			return true
 		})
 		ended <- last
 	}()
-	time.Sleep(300 * time.Millisecond)
-	begun := time.Now()
+	<-begun
+	c.shell(session, "until test -s beat; do sleep 0.02; done")
+	asked := time.Now()
 	c.want(200, "POST", within(session, "/stop"), nil)
 	last := <-ended
 	equal(t, "stream", text(last, "stream"), "error")
 	equal(t, "code", text(last, "data", "code"), codeStopped)
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(asked); took > 30*time.Second {
 		t.Errorf("the stop took %v", took)
 	}
 	session = text(c.resume(name), "session", "id")

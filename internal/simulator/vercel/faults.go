@@ -42,7 +42,8 @@ type Fault struct {
 	Effect bool `json:"effect,omitempty"`
 	// Cut breaks the connection off, CutBefore or CutAfter the effect, and nothing is answered.
 	Cut string `json:"cut,omitempty"`
-	// CutAfterLines breaks the connection off when the answer has that many lines, or ends early.
+	// CutAfterLines breaks the connection off when the answer has that many lines, or ends early. With
+	// a Code the stream ends with a line that has this error instead.
 	CutAfterLines int `json:"cutAfterLines,omitempty"`
 }
 
@@ -209,7 +210,12 @@ func (f *faults) around(w http.ResponseWriter, r *http.Request, answer func(http
 		fault.replace(w)
 	case fault.CutAfterLines > 0:
 		answer(&cutWriter{ResponseWriter: w, left: fault.CutAfterLines})
-		panic(http.ErrAbortHandler)
+		if fault.Code == "" {
+			panic(http.ErrAbortHandler)
+		}
+		stream := newLineWriter(w)
+		stream.begun = true
+		_ = stream.write(logLine{Stream: "error", Data: errorDetail{fault.Code, fault.Message}})
 	default:
 		answer(w)
 	}

@@ -116,6 +116,12 @@ func TestCutStream(t *testing.T) {
 	if err == nil {
 		t.Error("the stream ended as if it were whole")
 	}
+	c.inject(Fault{Path: "/v2/sandboxes/sessions/*/cmd", CutAfterLines: 1, Code: "sandbox_stream_closed"})
+	_, content, err = c.try("POST", within(session, "/cmd")+team, object{"command": "echo", "args": []string{"one"}, "wait": true, "logs": true})
+	equal(t, "error", err, nil)
+	lines := c.lines(content)
+	equal(t, "lines", len(lines), 2)
+	equal(t, "code", text(lines[1], "data", "code"), "sandbox_stream_closed")
 }
 
 func TestAdmin(t *testing.T) {

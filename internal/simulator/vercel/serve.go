@@ -17,6 +17,11 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // ServeHTTP implements [http.Handler].
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	leave, open := s.enter()
+	if !open {
+		panic(http.ErrAbortHandler)
+	}
+	defer leave()
 	if !loopbackHost(r.Host) {
 		writeError(w, fail(http.StatusMisdirectedRequest, codeForbidden, "The simulator answers on loopback addresses only, not as %q.", r.Host))
 		return
@@ -43,7 +48,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeError(w, err)
 			return
 		}
-		s.routes().ServeHTTP(w, r)
+		s.endpoints.ServeHTTP(w, r)
 	})
 }
 

@@ -3,6 +3,7 @@ package vercel
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,13 +15,16 @@ import (
 
 // Simulator is the service. It implements [http.Handler] and is safe for concurrent use.
 type Simulator struct {
-	config   Config
-	plan     limits
-	dir      string
-	ownsDir  bool
-	executor *local.Backend
-	recorder recorder
-	faults   faults
+	config    Config
+	plan      limits
+	dir       string
+	ownsDir   bool
+	executor  *local.Backend
+	endpoints http.Handler
+	recorder  recorder
+	faults    faults
+	// active counts what Close waits for.
+	active sync.WaitGroup
 
 	// mutex guards what follows, and all that hangs on it. It is not held while commands run and
 	// disks are copied.
@@ -49,6 +53,7 @@ func New(config Config) (*Simulator, error) {
 		config: config, plan: plans[config.Plan], dir: config.Dir, settings: config.Settings,
 		sessions: map[string]*session{}, snapshots: map[string]*snapshot{},
 	}
+	s.endpoints = s.routes()
 	if s.dir == "" {
 		if s.dir, err = os.MkdirTemp("", "sandlot-sim-"); err != nil {
 			return nil, err
@@ -68,7 +73,7 @@ func New(config Config) (*Simulator, error) {
 	return s, nil
 }
 
-// Close ends all commands. Without a state folder of its own the simulator removes what it made.
+// Close ends all commands and waits for the requests under way. Without a state folder of its own the simulator removes what it made.
 func (s *Simulator) Close() error {
 	s.mutex.Lock()
 	s.closed = true
@@ -87,11 +92,23 @@ func (s *Simulator) Close() error {
 	for _, one := range machines {
 		err = errors.Join(err, one.close())
 	}
+	s.active.Wait()
 	err = errors.Join(err, s.held.Close())
 	if s.ownsDir {
 		err = errors.Join(err, removeDisk(s.dir))
 	}
 	return err
+}
+
+// enter announces work that has to call leave. Nothing begins once the simulator is closed.
+func (s *Simulator) enter() (leave func(), open bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.closed {
+		return nil, false
+	}
+	s.active.Add(1)
+	return s.active.Done, true
 }
 
 // Configure changes the settings.
