@@ -140,6 +140,20 @@ func TestWriteIsRepeatedWhenNothingWasSent(t *testing.T) {
 	}
 }
 
+// TestRefusedWriteIsNotAmbiguous: 429 says that nothing was done, also when the time ends before the
+// next attempt.
+func TestRefusedWriteIsNotAmbiguous(t *testing.T) {
+	s := serve(t, alwaysError(429, "rate_limited", "slow down"))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	c := clientOf(t, s, func(c *Config) { c.RetryWait, c.LongestRetryWait = time.Second, time.Second })
+	_, err := c.CreateSandbox(ctx, CreateRequest{Name: "demo"})
+	wantKind(t, err, backends.TimedOut)
+	if Ambiguous(err) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // silent is a transport that fails and does not tell whether it sent anything.
 type silent struct{ calls int }
 
@@ -254,6 +268,20 @@ func TestRateLimit(t *testing.T) {
 	defer cancel()
 	_, err := c.GetSandbox(ctx, "demo")
 	wantKind(t, err, backends.TimedOut)
+}
+
+// TestDeletionsHaveABoundOfTheirOwn: the API allows 20 a second for the whole team (section 6.5).
+func TestDeletionsHaveABoundOfTheirOwn(t *testing.T) {
+	c := clientOf(t, serve(t, always(http.StatusOK, stateObject())))
+	start := time.Now()
+	for range 4 {
+		if err := remove(t, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took := time.Since(start); took < 180*time.Millisecond {
+		t.Errorf("4 deletions took %s only", took)
+	}
 }
 
 // TestBounds: a server that never answers is given up on, one attempt after the other.

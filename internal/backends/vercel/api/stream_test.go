@@ -125,6 +125,26 @@ func TestLogsOfFinishedCommand(t *testing.T) {
 	wantRequests(t, s, 3) // the log, the command, the log
 }
 
+// TestLogsOfFinishedCommandInTheMiddleOfALine: a clean end within a line is a cut, whatever is known
+// of the command.
+func TestLogsOfFinishedCommandInTheMiddleOfALine(t *testing.T) {
+	for size := 1; size < len(shortLog); size++ {
+		if shortLog[size-1] == '\n' {
+			continue
+		}
+		whole := partial(shortLog, len(shortLog), true)
+		s := serve(t, command(unexpected, inTurn(partial(shortLog, 0, true), partial(shortLog, size, true), whole), ended))
+		var got collector
+		for output, err := range clientOf(t, s).Logs(t.Context(), "sbx_S", "cmd_C") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = got.take(output)
+		}
+		got.want(t, fmt.Sprintf("%d bytes", size))
+	}
+}
+
 func TestLogsEnd(t *testing.T) {
 	logs := func(handler http.HandlerFunc) (*server, error) {
 		s := serve(t, handler)
