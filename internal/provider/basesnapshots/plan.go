@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
@@ -64,6 +66,9 @@ func (r *snapshotResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		}
 	} else {
 		p.planChange()
+		if len(resp.RequiresReplace) > 0 && p.state.OnDestroy.ValueString() == "purge" {
+			r.checkPurge(ctx, req.Private, p.state, &p.diags)
+		}
 		inside.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(p.diags...)
@@ -180,19 +185,25 @@ func (r *snapshotResource) planDestroy(ctx context.Context, req resource.ModifyP
 	}
 	resp.Diagnostics.Append(diagnostics.Warning(diagnostics.DataLost, fmt.Sprintf("Base Snapshots of %q Will Be Deleted", id),
 		fmt.Sprintf("The applied state says `on_destroy = \"purge\"`: the lane %s is deleted with all its snapshots.", id)))
+	r.checkPurge(ctx, req.Private, &state, &resp.Diagnostics)
+}
+
+// checkPurge refuses a purge that retention forbids. What only workspaces forbid is up to the apply.
+func (r *snapshotResource) checkPurge(ctx context.Context, from private.Reader, state *model, diags *diag.Diagnostics) {
 	if r.client == nil {
 		return
 	}
+	id := state.ID.ValueString()
 	manager, lane, err := r.manager(id)
 	if isUnknown(err) {
 		return // judged again by the delete
 	}
 	c := converter{ctx: ctx}
 	if err == nil {
-		attachment, _ := attachmentOf(ctx, req.Private, &state, &resp.Diagnostics)
+		attachment, _ := attachmentOf(ctx, from, state, diags)
 		err = manager.CheckDelete(ctx, lane, attachment, c.retention(state.Retention))
 	}
 	for _, refusal := range joined(err) {
-		resp.Diagnostics.Append(diagnostics.FromAttributeError(path.Root("retention"), fmt.Sprintf("Base Snapshots of %q Cannot Be Purged", id), refusal))
+		diags.Append(diagnostics.FromAttributeError(path.Root("retention"), fmt.Sprintf("Base Snapshots of %q Cannot Be Purged", id), refusal))
 	}
 }
