@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // The tests below kill a process right before and right after the writes that a clean run was seen to
@@ -197,26 +198,36 @@ func eachPoint(t *testing.T, points int64, test func(t *testing.T, point int64))
 	}
 }
 
-// Twenty processes bake one manifest, in lanes of their own and in one lane: one seed, one snapshot,
-// and nobody fails.
+// Twenty processes bake one manifest, in lanes of their own and in one lane, on either store: one seed,
+// one snapshot, and nobody fails.
 func TestConcurrentBakes(t *testing.T) {
 	t.Parallel()
 	const bakers = 20
-	for name, lane := range map[string]func(i int) Lane{
-		"one lane":   func(int) Lane { return shop },
-		"many lanes": func(i int) Lane { return Lane{App: "shop", Template: fmt.Sprintf("web-%d", i)} },
+	oneLane := func(int) Lane { return shop }
+	manyLanes := func(i int) Lane { return Lane{App: "shop", Template: fmt.Sprintf("web-%d", i)} }
+	for name, test := range map[string]struct {
+		lane  func(i int) Lane
+		store func(t *testing.T) (url string)
+	}{
+		"one lane":                 {oneLane, func(*testing.T) string { return "" }},
+		"many lanes":               {manyLanes, func(*testing.T) string { return "" }},
+		"one lane on PostgreSQL":   {oneLane, func(t *testing.T) string { return testkit.Postgres(t).URL() }},
+		"many lanes on PostgreSQL": {manyLanes, func(t *testing.T) string { return testkit.Postgres(t).URL() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
+			f, url := newFixture(t), test.store(t)
+			if url != "" {
+				f.useDatabase(url)
+			}
 			answers := make([]answer, bakers)
 			var group sync.WaitGroup
 			for i := range answers {
 				group.Go(func() {
 					request := asked("1")
-					request.Lane = lane(i)
+					request.Lane = test.lane(i)
 					var err error
-					if answers[i], err = f.try(task{Operation: "create", Request: request}); err != nil {
+					if answers[i], err = f.try(task{URL: url, Operation: "create", Request: request}); err != nil {
 						t.Error(err)
 					}
 				})

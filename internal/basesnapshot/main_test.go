@@ -22,6 +22,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/overlay"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
@@ -51,7 +52,7 @@ func asked(version string) Request {
 type fixture struct {
 	t       *testing.T
 	dir     string
-	store   *sqlite.Store
+	store   store.Store
 	backend *local.Backend
 	manager *Manager
 }
@@ -73,6 +74,19 @@ func openFixture(t *testing.T, dir string) *fixture {
 	})
 	f.manager = f.over(f.backend)
 	return f
+}
+
+// useDatabase keeps the records in a database from now on.
+func (f *fixture) useDatabase(url string) {
+	f.t.Helper()
+	records := postgres.New(postgres.Config{URL: url})
+	f.t.Cleanup(func() {
+		if err := records.Close(); err != nil {
+			f.t.Error(err)
+		}
+	})
+	f.store = records
+	f.manager = f.over(f.backend)
 }
 
 // over is the manager on another backend than the real one.
@@ -256,6 +270,8 @@ const (
 
 // task is what a child process does.
 type task struct {
+	// URL is the database of the records; "" for the embedded one.
+	URL        string
 	Operation  string // create, update, purge or retire
 	Request    Request
 	Retention  Retention
@@ -332,7 +348,10 @@ func runTask() error {
 		}
 	}
 	dir := os.Getenv(dirVariable)
-	records := sqlite.New(sqlite.Config{Dir: dir, Observer: observer})
+	var records store.Store = sqlite.New(sqlite.Config{Dir: dir, Observer: observer})
+	if work.URL != "" {
+		records = postgres.New(postgres.Config{URL: work.URL, Observer: observer})
+	}
 	m := &Manager{NamePrefix: "sandlot", Sandboxes: &sandbox.Manager{Store: records, Backend: local.New(local.Config{DataDir: dir, Observer: observer})}}
 	var result Result
 	var err error
