@@ -59,7 +59,8 @@ type Backend interface {
 	Files
 }
 
-// Files reads and writes files of a sandbox, running or stopped. Paths are absolute and clean, as
+// Files reads and writes files of a sandbox, running or stopped; where the capability table has
+// FilesNeedCompute, of a running one only ([NotRunning] otherwise). Paths are absolute and clean, as
 // made by sandbox.ResolvePath. A path below the workspace must stay below it: a link that
 // leads elsewhere is refused with [PathEscapes]. A missing file is [FileNotFound].
 type Files interface {
@@ -76,7 +77,26 @@ type Files interface {
 	RemoveFile(ctx context.Context, name, path string) error
 }
 
+// Checker is implemented by backends that restrict more of a specification than their table can say.
+type Checker interface {
+	// CheckSpec returns what a sandbox of that kind cannot have, besides [Capabilities.Gaps], in a
+	// stable order. Create and Reconfigure refuse the first of it with [Unsupported]. No I/O.
+	CheckSpec(kind Kind, spec Spec) []Gap
+}
+
+// CheckSpec returns the gaps of a specification that a backend itself knows of.
+func CheckSpec(backend Backend, kind Kind, spec Spec) []Gap {
+	if checker, ok := backend.(Checker); ok {
+		return checker.CheckSpec(kind, spec)
+	}
+	return nil
+}
+
 // Snapshotter is implemented by backends whose capability table has Snapshot.
+//
+// Where it has AssignedSnapshotIDs, the id that CreateSnapshot takes is the [Observed].SessionID of
+// the session to save, and the one it returns is the snapshot's: all others take that. The same
+// session is saved once only, so that a call can be repeated after a crash.
 type Snapshotter interface {
 	// CreateSnapshot saves the file system and the workspace under id. Secrets and the environment
 	// are left out. A snapshot of that id that carries the same marks is returned as it is.
@@ -125,6 +145,9 @@ type Command struct {
 	User string
 	// Timeout ends the command with [TimedOut]; 0 means none beyond the context's.
 	Timeout time.Duration
+	// SecretNames are variables of the sandbox whose values the output must not show. Backends that
+	// know the secrets of a sandbox themselves need not be told.
+	SecretNames []string
 	// OutputLimit bounds the bytes kept of each stream; 0 means 64 KiB. The rest is discarded.
 	OutputLimit int
 }
@@ -152,8 +175,11 @@ type FileInfo struct {
 
 // Snapshot is a saved state of a sandbox.
 type Snapshot struct {
-	ID        string
+	ID string
+	// Marks are the zero value where the capability table has UnmarkedSnapshots.
 	Marks     Marks
 	SizeBytes int64
 	CreatedAt time.Time
+	// ExpiresAt is when it goes by itself unless it is used before. Zero: never.
+	ExpiresAt time.Time
 }

@@ -34,6 +34,9 @@ type Spec struct {
 	Timeout          time.Duration     `json:"timeout,omitempty"` // of the main process
 	Labels           map[string]string `json:"labels,omitempty"`
 	Docker           *DockerOptions    `json:"docker,omitempty"`
+	Vercel           *VercelOptions    `json:"vercel,omitempty"`
+	// Retention is for backends whose table has NativeRetention; elsewhere the lifecycle prunes.
+	Retention *SnapshotRetention `json:"retention,omitempty"`
 }
 
 // Source is where the file system of a new sandbox comes from. At most one member is set;
@@ -43,6 +46,16 @@ type Source struct {
 	Image string `json:"image,omitempty"`
 	// Rootfs is an absolute path of a directory that holds a root file system.
 	Rootfs string `json:"rootfs,omitempty"`
+	// Runtime is a system that the platform knows by this name.
+	Runtime string `json:"runtime,omitempty"`
+	// GitURL is a repository whose files the workspace begins with. Used at creation only, as are
+	// GitRevision (a branch, tag or commit; empty: the default branch) and GitDepth (commits of
+	// history; 0: the platform's choice).
+	GitURL      string `json:"git_url,omitempty"`
+	GitRevision string `json:"git_revision,omitempty"`
+	GitDepth    int    `json:"git_depth,omitempty"`
+	// TarballURL is a .tar.gz whose files the workspace begins with. Used at creation only.
+	TarballURL string `json:"tarball_url,omitempty"`
 	// SnapshotID is a snapshot of this backend. Used at creation only.
 	SnapshotID string `json:"snapshot_id,omitempty"`
 	// CloneOf is the name of a sandbox of this backend. Used at creation only.
@@ -72,6 +85,15 @@ type Volume struct {
 // Network is the network policy of a sandbox.
 type Network struct {
 	Mode string `json:"mode,omitempty"` // one of the capability table's modes
+	// The lists are for [NetworkRestricted]. A domain may be "*", or have "*" as a whole label.
+	AllowDomains []string `json:"allow_domains,omitempty"`
+	AllowCIDRs   []string `json:"allow_cidrs,omitempty"`
+	// DenyCIDRs win over what is allowed.
+	DenyCIDRs []string `json:"deny_cidrs,omitempty"`
+}
+
+func (n Network) restricts() bool {
+	return len(n.AllowDomains)+len(n.AllowCIDRs)+len(n.DenyCIDRs) > 0
 }
 
 // DockerOptions is what only Docker has.
@@ -81,6 +103,22 @@ type DockerOptions struct {
 	AddCapabilities   []string `json:"add_capabilities,omitempty"`
 	AllowEngineSocket bool     `json:"allow_engine_socket,omitempty"`
 	PullPolicy        string   `json:"pull_policy,omitempty"` // missing (also when empty), always, never
+}
+
+// VercelOptions is what only Vercel has.
+type VercelOptions struct {
+	// Region that sessions run in, such as "iad1"; empty: the platform's choice.
+	Region string `json:"region,omitempty"`
+	// FailoverRegions are tried in this order when Region has no room.
+	FailoverRegions []string `json:"failover_regions,omitempty"`
+}
+
+// SnapshotRetention says which snapshots of a sandbox a platform keeps.
+type SnapshotRetention struct {
+	// KeepLast is how many stay, the newest included; 0 keeps all.
+	KeepLast int64 `json:"keep_last,omitempty"`
+	// Expiration is how long a snapshot stays after its last use; 0 means for ever.
+	Expiration time.Duration `json:"expiration,omitempty"`
 }
 
 // Marks are what we write on every object, so that it can be told from others and a lost

@@ -29,16 +29,21 @@ func abilities() map[string]ability {
 		return ability{exercise: exercise, attribute: attribute, creation: true, ask: func(s *backends.Spec) { s.Source = source }}
 	}
 	return map[string]ability{
-		"source_host":       source("source", backends.Source{}, exerciseHostSource),
-		"source_image":      source("source.image", backends.Source{Image: "example.invalid/image:1"}, exerciseImageSource),
-		"source_rootfs":     source("source.rootfs", backends.Source{Rootfs: "/nonexistent/rootfs"}, exerciseRootfsSource),
-		"source_snapshot":   source("source.snapshot_id", backends.Source{SnapshotID: "no-such-snapshot"}, exerciseSnapshotSource),
-		"clone":             source("source.clone_of", backends.Source{CloneOf: "no-such-sandbox"}, exerciseClone),
-		"persistent":        {exercise: checkStopStart, refuse: refusePersistent},
-		"snapshot":          {exercise: exerciseSnapshot, refuse: refuseSnapshot},
-		"network_deny_all":  mode(backends.NetworkDenyAll, exerciseDenyAll),
-		"network_allow_all": mode(backends.NetworkAllowAll, exerciseAllowAll),
-		"network_host":      mode(backends.NetworkHost, exerciseHostNetwork),
+		"source_host":        {exercise: exerciseHostSource, refuse: refuseNoSource},
+		"source_default":     {exercise: exerciseDefaultSource, refuse: refuseNoSource},
+		"source_runtime":     source("source.runtime", backends.Source{Runtime: "node24"}, exerciseRuntimeSource),
+		"source_git":         source("source.git", backends.Source{GitURL: "https://example.invalid/x.git"}, exerciseGitSource),
+		"source_tarball":     source("source.tarball_url", backends.Source{TarballURL: "https://example.invalid/x.tar.gz"}, exerciseTarballSource),
+		"source_image":       source("source.image", backends.Source{Image: "example.invalid/image:1"}, exerciseImageSource),
+		"source_rootfs":      source("source.rootfs", backends.Source{Rootfs: "/nonexistent/rootfs"}, exerciseRootfsSource),
+		"source_snapshot":    source("source.snapshot_id", backends.Source{SnapshotID: "no-such-snapshot"}, exerciseSnapshotSource),
+		"clone":              source("source.clone_of", backends.Source{CloneOf: "no-such-sandbox"}, exerciseClone),
+		"persistent":         {exercise: checkStopStart, refuse: refusePersistent},
+		"snapshot":           {exercise: exerciseSnapshot, refuse: refuseSnapshot},
+		"network_deny_all":   mode(backends.NetworkDenyAll, exerciseDenyAll),
+		"network_allow_all":  mode(backends.NetworkAllowAll, exerciseAllowAll),
+		"network_host":       mode(backends.NetworkHost, exerciseHostNetwork),
+		"network_restricted": mode(backends.NetworkRestricted, exerciseRestricted),
 		"mounts": {exercise: exerciseMounts, attribute: "mounts", ask: func(s *backends.Spec) {
 			s.Mounts = []backends.Mount{{Source: "/usr", Target: "/mnt"}}
 		}},
@@ -51,9 +56,10 @@ func abilities() map[string]ability {
 		"volumes": {exercise: exerciseVolumes, attribute: "volumes", ask: func(s *backends.Spec) {
 			s.Volumes = map[string]backends.Volume{"data": {Target: "/data"}}
 		}},
-		"cpus":   {exercise: exerciseCPUs, attribute: "cpus", ask: func(s *backends.Spec) { s.CPUs = 1 }},
-		"memory": {exercise: exerciseMemory, attribute: "memory_mib", ask: func(s *backends.Spec) { s.MemoryMiB = 128 }},
-		"user":   {exercise: exerciseUser, attribute: "user", ask: func(s *backends.Spec) { s.User = "1234" }},
+		"cpus":              {exercise: exerciseCPUs, attribute: "cpus", ask: func(s *backends.Spec) { s.CPUs = 1 }},
+		"memory":            {exercise: exerciseMemory, attribute: "memory_mib", ask: func(s *backends.Spec) { s.MemoryMiB = 128 }},
+		"user":              {exercise: exerciseUser, attribute: "user", ask: func(s *backends.Spec) { s.User = "1234" }},
+		"working_directory": {exercise: checkWorkingDirectory, attribute: "working_directory", ask: func(s *backends.Spec) { s.WorkingDirectory = "/tmp" }},
 		"system_packages": {
 			exercise: exerciseSystemPackages, refuse: refuseSystemPackages,
 		},
@@ -64,6 +70,12 @@ func abilities() map[string]ability {
 		},
 		"docker_options": {exercise: exerciseDockerOptions, attribute: "docker", ask: func(s *backends.Spec) {
 			s.Docker = &backends.DockerOptions{PidsLimit: 100}
+		}},
+		"vercel_options": {exercise: exerciseVercelOptions, attribute: "vercel", ask: func(s *backends.Spec) {
+			s.Vercel = &backends.VercelOptions{Region: "iad1"}
+		}},
+		"native_retention": {exercise: exerciseRetention, attribute: "snapshot_retention", ask: func(s *backends.Spec) {
+			s.Retention = &backends.SnapshotRetention{KeepLast: 1}
 		}},
 	}
 }
@@ -147,7 +159,7 @@ func refusePersistent(t T, e *env) {
 func exerciseAbsolutePaths(t T, e *env) {
 	b := e.create(t)
 	const directory, file = "/tmp/conformance", "/tmp/conformance/file"
-	for _, state := range []string{"running", "stopped"} {
+	for _, state := range e.fileStates() {
 		if state == "stopped" {
 			b.stop()
 		}

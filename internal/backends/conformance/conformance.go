@@ -25,6 +25,19 @@ type Harness struct {
 	Rootfs func(t T) string
 	// UniqueName returns a name that no other sandbox has. Nil: random ones.
 	UniqueName func() string
+	// Runtime, Git and Tarball are required when the capability table has their sources: a runtime's
+	// name, and the addresses of a repository and an archive that hold a file "marker" with the text
+	// "marker" and nothing else.
+	Runtime      string
+	Git, Tarball string
+	// AnyImage says that every image reference can be started from, so that none is absent.
+	AnyImage bool
+	// NoNetwork says that sandboxes are without network in every mode, so that only what is told of
+	// modes and ports can be checked.
+	NoNetwork bool
+	// UnreachableKinds are the kinds of error that tell of an engine that does not answer. Nil: not
+	// running, not installed, unauthorized.
+	UnreachableKinds []backends.ErrorKind
 	// HostDir returns an empty directory that can be mounted; nil: a temporary one.
 	HostDir func(t T) string
 	// LoseCompute removes the compute of a sandbox behind the backend's back and leaves its data.

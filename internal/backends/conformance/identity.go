@@ -33,7 +33,7 @@ func checkTable(t T, e *env) {
 	if table.SecretsLiveIn == "" {
 		t.Errorf("SecretsLiveIn is empty")
 	}
-	known := []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost}
+	known := []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost, backends.NetworkRestricted}
 	if len(table.NetworkModes) == 0 {
 		t.Errorf("there is no network mode")
 	}
@@ -44,6 +44,12 @@ func checkTable(t T, e *env) {
 	}
 	if table.PublicPorts && !table.Ports {
 		t.Errorf("public ports without ports")
+	}
+	if table.PublicPortsOnly && !table.PublicPorts {
+		t.Errorf("only public ports, and no public ports")
+	}
+	if table.HostSource && table.DefaultSource {
+		t.Errorf("no source means two things")
 	}
 	if (table.SnapshotSource || table.Clone) && !table.Persistent {
 		t.Errorf("snapshots or clones without persistence")

@@ -183,6 +183,12 @@ func checkSessionStop(t T, e *env) {
 	b.write("file", []byte("text"), 0o644)
 	b.stop()
 	b.wantStatus(backends.StatusStopped)
+	if e.capabilities.StopEndsSession {
+		err := e.backend.Start(e.ctx(t), marks.Name)
+		e.wantKind(t, "Start of a session that has ended", err, backends.Expired)
+		b.wantStatus(backends.StatusStopped)
+		return
+	}
 	b.start()
 	b.wantStatus(backends.StatusRunning)
 	if kept := len(b.names(".")) > 0; kept == e.capabilities.StopEmptiesSession {

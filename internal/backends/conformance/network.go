@@ -72,6 +72,9 @@ func exerciseDenyAll(t T, e *env) {
 func exerciseAllowAll(t T, e *env) {
 	hasRoute := func(b *box) {
 		t.Helper()
+		if e.harness.NoNetwork {
+			return
+		}
 		if len(b.routes()) == 0 {
 			t.Errorf("with network there is no route")
 		}
@@ -80,6 +83,38 @@ func exerciseAllowAll(t T, e *env) {
 	if e.capabilities.NetworkModes[0] == backends.NetworkAllowAll {
 		hasRoute(e.create(t))
 	}
+}
+
+// exerciseRestricted checks what is told of the lists of a restricted mode.
+func exerciseRestricted(t T, e *env) {
+	e.exerciseMode(t, backends.NetworkRestricted, func(*box) {})
+	wanted := backends.Network{
+		Mode: backends.NetworkRestricted, AllowDomains: []string{"example.com", "*.example.org"},
+		AllowCIDRs: []string{"192.0.2.0/24"}, DenyCIDRs: []string{"192.0.2.128/25"},
+	}
+	b := e.create(t, func(s *backends.Spec) { s.Network = wanted })
+	want := func() {
+		t.Helper()
+		wantSame(t, "the network", b.get().Spec.Network, b.spec.Network)
+	}
+	want()
+	b.reconfigure(func(s *backends.Spec) { s.Network.AllowDomains, s.Network.DenyCIDRs = []string{"example.net"}, nil })
+	want()
+	b.stop()
+	want()
+	b.reconfigure(func(s *backends.Spec) { s.Network = wanted })
+	b.start()
+	want()
+	for _, other := range e.capabilities.NetworkModes {
+		if other == backends.NetworkRestricted {
+			continue
+		}
+		lists := wanted
+		lists.Mode = other
+		_, err := e.backend.Reconfigure(e.ctx(t), b.marks, e.spec(func(s *backends.Spec) { s.Network = lists }))
+		e.wantRefusal(t, "Reconfigure with lists in the mode "+other, err, "network.mode")
+	}
+	want()
 }
 
 // exerciseHostNetwork compares the network namespace with that of this process, since sandboxes
@@ -101,6 +136,9 @@ func exerciseHostNetwork(t T, e *env) {
 func address(endpoint string) (host, port string, err error) {
 	if parsed, err := url.Parse(endpoint); err == nil && parsed.Host != "" {
 		endpoint = parsed.Host
+		if parsed.Port() == "" && parsed.Scheme == "https" {
+			endpoint += ":443"
+		}
 	}
 	return net.SplitHostPort(endpoint)
 }
@@ -125,6 +163,9 @@ func (b *box) wantEndpoint(key string, loopback bool) (hostPort string) {
 // wantReachable answers on a port inside, where a program for that is there, and connects from here.
 func (b *box) wantReachable(hostPort string, inside int) {
 	b.t.Helper()
+	if b.harness.NoNetwork {
+		return
+	}
 	if b.sh("command -v nc > /dev/null && nc --help 2>&1 | grep -q BusyBox && echo yes || echo no") != "yes" {
 		return
 	}
@@ -160,7 +201,50 @@ func sortedPorts(ports []backends.Port) []backends.Port {
 	return sorted
 }
 
+// exerciseAssignedPorts: every port is public, at an address that stays while the port does.
+func exerciseAssignedPorts(t T, e *env) {
+	b := e.create(t, func(s *backends.Spec) {
+		s.Ports = []backends.Port{{Port: 8080, Public: true}, {Port: 9090, Protocol: "tcp", Public: true}}
+	})
+	want := func(keys ...string) {
+		t.Helper()
+		observed := b.get()
+		wantSame(t, "the ports", sortedPorts(observed.Spec.Ports), sortedPorts(b.spec.Ports))
+		if len(observed.Endpoints) != len(keys) {
+			t.Errorf("the endpoints are %v, want %q", observed.Endpoints, keys)
+		}
+		for _, key := range keys {
+			b.wantEndpoint(key, false)
+		}
+	}
+	want("8080/tcp", "9090/tcp")
+	kept := b.get().Endpoints["8080/tcp"]
+	b.wantReachable(b.wantEndpoint("8080/tcp", false), 8080)
+	b.reconfigure(func(s *backends.Spec) {
+		s.Ports = []backends.Port{{Port: 8080, Public: true}, {Port: 8081, Public: true}}
+	})
+	want("8080/tcp", "8081/tcp")
+	b.stop()
+	want("8080/tcp", "8081/tcp")
+	b.start()
+	if got := b.get().Endpoints["8080/tcp"]; got != kept {
+		t.Errorf("the endpoint is %q, and was %q", got, kept)
+	}
+	b.reconfigure(func(s *backends.Spec) { s.Ports = nil })
+	want()
+	for what, port := range map[string]backends.Port{
+		"a private port": {Port: 8080}, "a chosen address": {Port: 8080, Public: true, PublishedPort: 8080}, "udp": {Port: 8080, Public: true, Protocol: "udp"},
+	} {
+		_, err := e.backend.Reconfigure(e.ctx(t), b.marks, e.spec(func(s *backends.Spec) { s.Ports = []backends.Port{port} }))
+		e.wantRefusal(t, "Reconfigure with "+what, err, "ports")
+	}
+}
+
 func exercisePorts(t T, e *env) {
+	if e.capabilities.PublicPortsOnly {
+		exerciseAssignedPorts(t, e)
+		return
+	}
 	fixed := freePort(t)
 	b := e.create(t, func(s *backends.Spec) {
 		s.Ports = []backends.Port{{Port: 8080}, {Port: 9090, Protocol: "tcp", PublishedPort: fixed}, {Port: 5353, Protocol: "udp"}}
@@ -200,6 +284,9 @@ func exercisePublicPorts(t T, e *env) {
 	b := e.create(t, func(s *backends.Spec) { s.Ports = []backends.Port{{Port: 8080, Public: true}} })
 	wantSame(t, "the ports", sortedPorts(b.get().Spec.Ports), sortedPorts(b.spec.Ports))
 	b.wantReachable(b.wantEndpoint("8080/tcp", false), 8080)
+	if e.capabilities.PublicPortsOnly {
+		return
+	}
 	b.reconfigure(func(s *backends.Spec) { s.Ports[0].Public = false })
 	wantSame(t, "the ports", sortedPorts(b.get().Spec.Ports), sortedPorts(b.spec.Ports))
 	b.wantEndpoint("8080/tcp", true)

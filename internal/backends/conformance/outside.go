@@ -105,7 +105,11 @@ func checkUnreachable(t T, e *env) {
 			t.Errorf("%s on an engine that does not answer: %v", what, err)
 		}
 	}
-	e.wantKind(t, "Get on an engine that does not answer", getError(broken, t, e, marks.Name), backends.NotRunning, backends.NotInstalled, backends.Unauthorized)
+	kinds := e.harness.UnreachableKinds
+	if kinds == nil {
+		kinds = []backends.ErrorKind{backends.NotRunning, backends.NotInstalled, backends.Unauthorized}
+	}
+	e.wantKind(t, "Get on an engine that does not answer", getError(broken, t, e, marks.Name), kinds...)
 }
 
 func getError(backend backends.Backend, t T, e *env, name string) error {

@@ -14,7 +14,85 @@ func (b *box) firstFile(paths ...string) string {
 	return b.sh(`for file; do if [ -r "$file" ]; then cat "$file"; exit; fi; done`, paths...)
 }
 
+// exercisePairs: where memory follows from CPUs, either asks for both.
+func exercisePairs(t T, e *env, ask func(s *backends.Spec, cpus float64)) {
+	b := e.create(t, func(s *backends.Spec) { ask(s, 4) })
+	want := func() {
+		t.Helper()
+		told, full := b.get().Spec, e.capabilities.Effective(b.spec)
+		if told.CPUs != full.CPUs || told.MemoryMiB != full.MemoryMiB {
+			t.Errorf("CPUs and memory are %v and %d MiB, want %v and %d", told.CPUs, told.MemoryMiB, full.CPUs, full.MemoryMiB)
+		}
+	}
+	want()
+	b.write("file", []byte("kept"), 0o644)
+	b.reconfigure(func(s *backends.Spec) { ask(s, 1) })
+	want()
+	b.restartForChanges()
+	want()
+	b.stop()
+	b.reconfigure(func(s *backends.Spec) { ask(s, 8) })
+	want()
+	b.start()
+	b.reconfigure(func(s *backends.Spec) { ask(s, 0) })
+	want()
+	b.wantFile("file", []byte("kept"))
+	_, err := e.backend.Reconfigure(e.ctx(t), b.marks, e.spec(func(s *backends.Spec) { s.CPUs, s.MemoryMiB = 4, 1 }))
+	e.wantRefusal(t, "Reconfigure with memory that does not fit the CPUs", err, "memory_mib")
+	want()
+}
+
+// exerciseVercelOptions checks what is told of the regions.
+func exerciseVercelOptions(t T, e *env) {
+	b := e.create(t, func(s *backends.Spec) {
+		s.Vercel = &backends.VercelOptions{Region: "fra1", FailoverRegions: []string{"iad1", "cdg1"}}
+	})
+	wantSame(t, "the regions", b.get().Spec.Vercel, b.spec.Vercel)
+	b.reconfigure(func(s *backends.Spec) { s.Vercel = &backends.VercelOptions{Region: "fra1"} })
+	wantSame(t, "the regions", b.get().Spec.Vercel, b.spec.Vercel)
+	plain := e.create(t)
+	wantSame(t, "the regions that nobody asked for", plain.get().Spec.Vercel, e.capabilities.Effective(plain.spec).Vercel)
+	_, err := e.backend.Reconfigure(e.ctx(t), b.marks, e.spec(func(s *backends.Spec) {
+		s.Vercel = &backends.VercelOptions{Region: "fra1", FailoverRegions: []string{"fra1"}}
+	}))
+	e.wantRefusal(t, "Reconfigure with a region that fails over to itself", err, "vercel.failover_regions")
+}
+
+// exerciseRetention lets the platform evict what stops save.
+func exerciseRetention(t T, e *env) {
+	b := e.create(t, func(s *backends.Spec) {
+		s.Retention = &backends.SnapshotRetention{KeepLast: 1, Expiration: 48 * time.Hour}
+	})
+	want := func() {
+		t.Helper()
+		wantSame(t, "the retention", b.get().Spec.Retention, b.spec.Retention)
+	}
+	count := func(wanted int) {
+		t.Helper()
+		listed, err := e.snapshots(t).ListSnapshots(e.ctx(t), b.marks.Record)
+		if err != nil || len(listed) != wanted {
+			t.Errorf("there are %d snapshots, want %d: %v", len(listed), wanted, err)
+		}
+	}
+	want()
+	for range 2 {
+		b.stop()
+		b.start()
+		count(1)
+	}
+	b.reconfigure(func(s *backends.Spec) { s.Retention = nil })
+	want()
+	b.stop()
+	count(2)
+	b.reconfigure(func(s *backends.Spec) { s.Retention = &backends.SnapshotRetention{Expiration: 24 * time.Hour} })
+	want()
+}
+
 func exerciseCPUs(t T, e *env) {
+	if e.capabilities.Defaults.MemoryPerCPU != 0 {
+		exercisePairs(t, e, func(s *backends.Spec, cpus float64) { s.CPUs = cpus })
+		return
+	}
 	b := e.create(t, func(s *backends.Spec) { s.CPUs = 0.5 })
 	want := func(cpus float64) {
 		t.Helper()
@@ -65,6 +143,10 @@ func (b *box) cpuLimit() (cpus float64, known bool) {
 }
 
 func exerciseMemory(t T, e *env) {
+	if perCPU := e.capabilities.Defaults.MemoryPerCPU; perCPU != 0 {
+		exercisePairs(t, e, func(s *backends.Spec, cpus float64) { s.MemoryMiB = int64(cpus) * perCPU })
+		return
+	}
 	b := e.create(t, func(s *backends.Spec) { s.MemoryMiB = 64 })
 	want := func(size int64) {
 		t.Helper()
@@ -179,7 +261,7 @@ func exerciseTimeout(t T, e *env) {
 			t.Errorf("the changed timeout is %v", got)
 		}
 		b.reconfigure(func(s *backends.Spec) { s.Timeout = 0 })
-		if got := b.get().Spec.Timeout; got != 0 {
+		if got := b.get().Spec.Timeout; got != e.capabilities.Defaults.Timeout {
 			t.Errorf("after it was removed the timeout is %v", got)
 		}
 	}

@@ -17,13 +17,23 @@ func (e *env) snapshots(t T) backends.Snapshotter {
 	return snapshotter
 }
 
+// saveID is what CreateSnapshot is to be given: an id of our own, or the session to save.
+func (b *box) saveID() string {
+	b.t.Helper()
+	if b.capabilities.AssignedSnapshotIDs {
+		return b.get().SessionID
+	}
+	return b.uniqueName()
+}
+
 func (b *box) snapshot(id string) backends.Snapshot {
 	b.t.Helper()
-	b.cleanupSnapshot(id)
 	snapshot, err := b.snapshots(b.t).CreateSnapshot(b.ctx(b.t), b.marks, id)
 	if err != nil {
+		b.cleanupSnapshot(id)
 		b.t.Fatalf("CreateSnapshot: %v", err)
 	}
+	b.cleanupSnapshot(snapshot.ID)
 	return snapshot
 }
 
@@ -35,25 +45,35 @@ func (b *box) cleanupSnapshot(id string) {
 	})
 }
 
+// wantIdentity checks the id and the marks of a snapshot that id was given for.
+func (b *box) wantIdentity(made backends.Snapshot, id string) {
+	b.t.Helper()
+	if assigned := made.ID != id; made.ID == "" || assigned != b.capabilities.AssignedSnapshotIDs {
+		b.t.Errorf("the snapshot has the id %q, and %q was given; AssignedSnapshotIDs is %v", made.ID, id, b.capabilities.AssignedSnapshotIDs)
+	}
+	marked := made.Marks.Owner == b.marks.Owner && made.Marks.Record == b.marks.Record && made.Marks.Name == b.marks.Name
+	if b.capabilities.UnmarkedSnapshots && made.Marks != (backends.Marks{}) || !b.capabilities.UnmarkedSnapshots && !marked {
+		b.t.Errorf("the snapshot carries the marks %+v, the sandbox %+v; UnmarkedSnapshots is %v", made.Marks, b.marks, b.capabilities.UnmarkedSnapshots)
+	}
+}
+
 func exerciseSnapshot(t T, e *env) {
 	snapshotter, ctx := e.snapshots(t), e.ctx(t)
 	b, other := e.create(t), e.create(t)
 	b.write("file", []byte("saved"), 0o644)
-	id := e.uniqueName()
+	id := b.saveID()
 	before := time.Now().Add(-time.Minute)
-	_, err := snapshotter.GetSnapshot(ctx, id)
+	_, err := snapshotter.GetSnapshot(ctx, e.uniqueName())
 	e.wantKind(t, "GetSnapshot of an absent one", err, backends.NotFound)
 
 	made := b.snapshot(id)
-	if made.ID != id || made.Marks.Owner != b.marks.Owner || made.Marks.Record != b.marks.Record || made.Marks.Name != b.marks.Name {
-		t.Errorf("the snapshot is %+v, want the id %s and the marks %+v", made, id, b.marks)
-	}
-	if made.SizeBytes <= 0 || made.CreatedAt.Before(before) || made.CreatedAt.After(time.Now().Add(time.Minute)) {
-		t.Errorf("the snapshot has %d bytes and was made at %v", made.SizeBytes, made.CreatedAt)
+	b.wantIdentity(made, id)
+	if made.SizeBytes <= 0 || made.CreatedAt.Before(before) || made.CreatedAt.After(time.Now().Add(time.Minute)) || !made.ExpiresAt.IsZero() {
+		t.Errorf("the snapshot has %d bytes, was made at %v and expires at %v", made.SizeBytes, made.CreatedAt, made.ExpiresAt)
 	}
 	b.wantStatus(backends.StatusRunning)
 	b.wantFile("file", []byte("saved"))
-	got, err := snapshotter.GetSnapshot(ctx, id)
+	got, err := snapshotter.GetSnapshot(ctx, made.ID)
 	if err != nil {
 		t.Fatalf("GetSnapshot: %v", err)
 	}
@@ -72,35 +92,62 @@ func exerciseSnapshot(t T, e *env) {
 	_, err = snapshotter.CreateSnapshot(ctx, e.marks(), e.uniqueName())
 	e.wantKind(t, "CreateSnapshot of an absent sandbox", err, backends.NotFound)
 
-	second := b.snapshot(e.uniqueName())
+	second := b.snapshot(b.saveID())
 	b.wantSnapshots(made, second)
 	other.wantSnapshots()
 
 	foreign := b.marks
 	foreign.Owner = otherOwnerName
-	e.wantKind(t, "DeleteSnapshot of another's", snapshotter.DeleteSnapshot(ctx, foreign, id), backends.NotOurs)
-	if _, err := snapshotter.GetSnapshot(ctx, id); err != nil {
+	e.wantKind(t, "DeleteSnapshot of another's", snapshotter.DeleteSnapshot(ctx, foreign, made.ID), backends.NotOurs)
+	if _, err := snapshotter.GetSnapshot(ctx, made.ID); err != nil {
 		t.Errorf("after another's DeleteSnapshot: %v", err)
 	}
 	for range 2 {
-		if err := snapshotter.DeleteSnapshot(ctx, b.marks, id); err != nil {
+		if err := snapshotter.DeleteSnapshot(ctx, b.marks, made.ID); err != nil {
 			t.Errorf("DeleteSnapshot: %v", err)
 		}
-		_, err = snapshotter.GetSnapshot(ctx, id)
+		_, err = snapshotter.GetSnapshot(ctx, made.ID)
 		e.wantKind(t, "GetSnapshot of a deleted one", err, backends.NotFound)
 	}
 	b.wantSnapshots(second)
 
 	// A stopped sandbox can be saved, and stays stopped.
 	b.stop()
-	third := b.snapshot(e.uniqueName())
+	third := b.snapshot(b.saveID())
 	b.wantStatus(backends.StatusStopped)
+	b.wantSnapshots(second, third)
 
 	// Snapshots outlive their sandbox, unless its deletion says otherwise.
+	if e.capabilities.UnmarkedSnapshots {
+		checkUnmarkedLeft(t, e, b, other, second, third)
+		return
+	}
 	b.delete(backends.DeleteOptions{})
 	b.wantSnapshots(second, third)
 	b.delete(backends.DeleteOptions{Snapshots: true})
 	b.wantSnapshots()
+}
+
+// checkUnmarkedLeft: what carries no marks can be deleted with its sandbox, or by its id afterwards.
+func checkUnmarkedLeft(t T, e *env, b, other *box, left ...backends.Snapshot) {
+	t.Helper()
+	snapshotter, ctx := e.snapshots(t), e.ctx(t)
+	other.stop()
+	purged := other.snapshot(other.saveID())
+	b.delete(backends.DeleteOptions{})
+	other.delete(backends.DeleteOptions{Snapshots: true})
+	_, err := snapshotter.GetSnapshot(ctx, purged.ID)
+	e.wantKind(t, "GetSnapshot of one that was deleted with its sandbox", err, backends.NotFound)
+	for _, snapshot := range left {
+		if _, err := snapshotter.GetSnapshot(ctx, snapshot.ID); err != nil {
+			t.Errorf("after Delete of its sandbox: %v", err)
+		}
+		if err := snapshotter.DeleteSnapshot(ctx, b.marks, snapshot.ID); err != nil {
+			t.Errorf("DeleteSnapshot after Delete of its sandbox: %v", err)
+		}
+		_, err := snapshotter.GetSnapshot(ctx, snapshot.ID)
+		e.wantKind(t, "GetSnapshot of a deleted one", err, backends.NotFound)
+	}
 }
 
 // wantSnapshots checks what the listing has for the box's record.
@@ -132,8 +179,7 @@ func exerciseSnapshotSource(t T, e *env) {
 	original.sh("printf saved > file; chmod 700 file; mkdir dir; ln -s ../file dir/link; : > 'odd name'")
 	// What lies outside the workspace belongs to the snapshot too, where the system can be written.
 	system := original.sh("echo system > /conformance-system 2> /dev/null && cat /conformance-system || echo none")
-	id := e.uniqueName()
-	original.snapshot(id)
+	id := original.snapshot(original.saveID()).ID
 	original.sh("printf later > file; : > later")
 	original.delete(backends.DeleteOptions{Volumes: true})
 
@@ -174,7 +220,7 @@ func exerciseSnapshotSource(t T, e *env) {
 	absent := e.marks()
 	e.cleanup(t, absent)
 	_, err = e.backend.Create(e.ctx(t), absent, backends.Spec{Source: backends.Source{SnapshotID: id}})
-	e.wantKind(t, "Create from an absent snapshot", err, backends.NotFound, backends.Invalid)
+	e.wantKind(t, "Create from an absent snapshot", err, backends.NotFound, backends.Invalid, backends.Expired)
 	e.wantAbsent(t, absent.Name)
 }
 

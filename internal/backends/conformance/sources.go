@@ -18,14 +18,87 @@ func exerciseHostSource(t T, e *env) {
 	}
 }
 
+// exerciseDefaultSource: a sandbox without a source has a working system.
+func exerciseDefaultSource(t T, e *env) {
+	b := e.createAs(t, e.marks(), backends.Spec{})
+	if got := b.sh("echo text > file && cat file"); got != "text" {
+		t.Errorf("a command in the default system read %q", got)
+	}
+	wantSame(t, "the source", b.get().Spec.Source, backends.Source{})
+}
+
+// refuseNoSource: where there is neither the host's system nor a default one, a source is required.
+func refuseNoSource(t T, e *env) {
+	if !e.capabilities.HostSource && !e.capabilities.DefaultSource {
+		e.checkRefused(t, ability{attribute: "source", creation: true, ask: func(s *backends.Spec) { s.Source = backends.Source{} }})
+	}
+}
+
+func exerciseRuntimeSource(t T, e *env) {
+	if e.harness.Runtime == "" {
+		t.Fatalf("the harness names no runtime")
+	}
+	b := e.createAs(t, e.marks(), backends.Spec{Source: backends.Source{Runtime: e.harness.Runtime}})
+	if observed := b.get(); observed.Spec.Source.Runtime != e.told(e.harness.Runtime) || observed.ResolvedImage == "" {
+		t.Errorf("the runtime is %q, resolved to %q", observed.Spec.Source.Runtime, observed.ResolvedImage)
+	}
+	marks := e.marks()
+	e.cleanup(t, marks)
+	_, err := e.backend.Create(e.ctx(t), marks, backends.Spec{Source: backends.Source{Runtime: "no-such-runtime"}})
+	e.wantKind(t, "Create from a runtime that does not exist", err, backends.Invalid)
+	e.wantAbsent(t, marks.Name)
+}
+
+func exerciseGitSource(t T, e *env) {
+	e.exerciseFetched(t, e.harness.Git, backends.Source{GitURL: e.harness.Git}, backends.Source{GitURL: "https://example.invalid/absent.git"})
+}
+
+func exerciseTarballSource(t T, e *env) {
+	e.exerciseFetched(t, e.harness.Tarball, backends.Source{TarballURL: e.harness.Tarball}, backends.Source{TarballURL: "https://example.invalid/absent.tar.gz"})
+}
+
+// exerciseFetched starts from what is fetched from an address.
+func (e *env) exerciseFetched(t T, address string, source, absent backends.Source) {
+	t.Helper()
+	if address == "" {
+		t.Fatalf("the harness has no address for this source")
+	}
+	b := e.createAs(t, e.marks(), backends.Spec{Source: source})
+	b.wantFile("marker", []byte("marker"))
+	wantSame(t, "the source", b.get().Spec.Source, backends.Source{})
+	b.stop()
+	b.start()
+	b.wantFile("marker", []byte("marker"))
+	marks := e.marks()
+	e.cleanup(t, marks)
+	if _, err := e.backend.Create(e.ctx(t), marks, backends.Spec{Source: absent}); err == nil {
+		t.Errorf("Create from %+v, which does not exist, succeeded", absent)
+	}
+	e.wantAbsent(t, marks.Name)
+}
+
+// told is what reads tell of a source.
+func (e *env) told(source string) string {
+	if e.capabilities.SourceUnreadable {
+		return ""
+	}
+	return source
+}
+
 func exerciseImageSource(t T, e *env) {
 	image := e.harness.Source.Image
+	if image == "" && e.harness.AnyImage {
+		image = "example.invalid/image:1"
+	}
 	if image == "" {
 		t.Fatalf("the harness names no image")
 	}
 	b := e.createAs(t, e.marks(), backends.Spec{Source: backends.Source{Image: image}})
-	if observed := b.get(); observed.Spec.Source.Image != image || observed.ResolvedImage == "" {
+	if observed := b.get(); observed.Spec.Source.Image != e.told(image) || observed.ResolvedImage == "" {
 		t.Errorf("the image is %q, resolved to %q", observed.Spec.Source.Image, observed.ResolvedImage)
+	}
+	if e.harness.AnyImage {
+		return
 	}
 	marks := e.marks()
 	e.cleanup(t, marks)
@@ -47,7 +120,7 @@ func exerciseRootfsSource(t T, e *env) {
 	if got := b.sh("cat /conformance-marker"); got != "marker" {
 		t.Errorf("the root file system inside is another one: %q", got)
 	}
-	if got := b.get().Spec.Source.Rootfs; got != rootfs {
+	if got := b.get().Spec.Source.Rootfs; got != e.told(rootfs) {
 		t.Errorf("the root file system is told as %q", got)
 	}
 	// Whatever a sandbox does to its system, the next one starts from the same.
@@ -80,6 +153,13 @@ func exerciseClone(t T, e *env) {
 	for _, state := range []string{"running", "stopped"} {
 		if state == "stopped" {
 			original.stop()
+		} else if e.capabilities.CloneNeedsStop {
+			refused := e.marks()
+			e.cleanup(t, refused)
+			_, err := e.backend.Create(e.ctx(t), refused, backends.Spec{Source: backends.Source{CloneOf: original.marks.Name}})
+			e.wantKind(t, "Create as a clone of a running sandbox", err, backends.Conflict)
+			e.wantAbsent(t, refused.Name)
+			continue
 		}
 		clone := e.createAs(t, e.marks(), backends.Spec{Source: backends.Source{CloneOf: original.marks.Name}})
 		if got := clone.sh("cat dir/link; stat -c %a file; printf '%s' \"$FROM_ORIGINAL$ORIGINAL_SECRET\""); got != "shared700" {
@@ -92,14 +172,22 @@ func exerciseClone(t T, e *env) {
 		wantSame(t, "the clone's secrets", observed.Spec.SortedSecretNames(), []string{})
 		wantSame(t, "the clone's source", observed.Spec.Source, backends.Source{})
 		clone.sh("printf changed > file")
-		original.wantFile("file", []byte("shared"))
+		if state == "running" {
+			original.wantFile("file", []byte("shared"))
+		} else {
+			original.wantKept("file", []byte("shared"))
+		}
 		clone.delete(backends.DeleteOptions{Volumes: true, Snapshots: true})
 	}
 	after := original.get()
 	after.Status, after.SessionID = before.Status, before.SessionID
 	wantSame(t, "the original", after, before)
 	original.wantStatus(backends.StatusStopped)
-	original.wantFile("file", []byte("shared"))
+	original.wantKept("file", []byte("shared"))
+	if e.capabilities.FilesNeedCompute {
+		original.start()
+		original.wantFile("file", []byte("shared"))
+	}
 
 	marks := e.marks()
 	e.cleanup(t, marks)

@@ -47,11 +47,11 @@ func exerciseSystemPackages(t T, e *env) {
 	if !ok || !e.capabilities.Snapshot || !e.capabilities.SnapshotSource {
 		return
 	}
-	id := e.uniqueName()
-	if _, err := snapshotter.CreateSnapshot(e.ctx(t), b.marks, id); err != nil {
+	made, err := snapshotter.CreateSnapshot(e.ctx(t), b.marks, b.saveID())
+	if err != nil {
 		t.Fatalf("CreateSnapshot: %v", err)
 	}
-	works(e.createAs(t, e.marks(), backends.Spec{Source: backends.Source{SnapshotID: id}}), "from a snapshot")
+	works(e.createAs(t, e.marks(), backends.Spec{Source: backends.Source{SnapshotID: made.ID}}), "from a snapshot")
 }
 
 // refuseSystemPackages: where nothing can be installed, an attempt has to fail.

@@ -15,6 +15,7 @@ func capabilities() backends.Capabilities {
 		NetworkModes:       []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost},
 		Mounts:             true,
 		StopEmptiesSession: true,
+		WorkingDirectory:   true,
 		SecretsLiveIn:      "a file with mode 0600 outside the mounts, injected into each command",
 	}
 }

@@ -1,0 +1,66 @@
+package vercel
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
+)
+
+// listPage is how many objects one request of a listing asks for.
+const listPage = 100
+
+// Get implements [backends.Backend]. It resumes nothing.
+func (b *Backend) Get(ctx context.Context, name string) (backends.Observed, error) {
+	client, err := b.connect()
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	state, err := client.GetSandbox(ctx, name)
+	if err != nil {
+		return backends.Observed{}, err
+	}
+	return observed(state), nil
+}
+
+// List implements [backends.Backend]. A listing tells neither ports nor working directories, so each
+// sandbox of ours is read singly.
+func (b *Backend) List(ctx context.Context) ([]backends.Observed, error) {
+	client, err := b.connect()
+	if err != nil {
+		return nil, err
+	}
+	found, err := listed(ctx, client, api.SandboxFilter{})
+	if err != nil {
+		return nil, err
+	}
+	var all []backends.Observed
+	for _, sandbox := range found {
+		if sandbox.Tags[ownerTag] == "" {
+			continue
+		}
+		state, err := client.GetSandbox(ctx, sandbox.Name)
+		if errors.Is(err, backends.NotFound) {
+			continue // it went meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, observed(state))
+	}
+	return all, nil
+}
+
+// listed reads all pages of a listing of sandboxes.
+func listed(ctx context.Context, client *api.Client, filter api.SandboxFilter) ([]api.Sandbox, error) {
+	filter.PageSize = listPage
+	var all []api.Sandbox
+	for sandbox, err := range client.ListSandboxes(ctx, filter) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sandbox)
+	}
+	return all, nil
+}
