@@ -177,7 +177,7 @@ func exerciseAbsolutePaths(t T, e *env) {
 			t.Errorf("%s: ListFiles: %+v, %v", state, entries, err)
 		}
 		if state == "running" {
-			if got := b.run(backends.Command{Argv: []string{"cat", file}}); got != string(content) {
+			if got := b.run(backends.Command{Argv: []string{"cat", file}}); got != e.printed(string(content)) {
 				t.Errorf("inside the file holds %q", got)
 			}
 		}

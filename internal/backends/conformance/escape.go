@@ -25,7 +25,7 @@ func (e *env) fileStates() []string {
 func checkPlantedLinks(t T, e *env) {
 	b := e.create(t)
 	b.sh(`ln -s /etc absolute; ln -s ../../../../../../etc up; ln -s / root; mkdir in; ln -s ../up in/chain
-		ln -s /etc/passwd file; ln -s ../etc/passwd upfile; ln -s /etc/planted dangling; ln -s loop loop; ln -s . dot`)
+		ln -s /etc/passwd file; ln -s "$1etc/passwd" upfile; ln -s /etc/planted dangling; ln -s loop loop; ln -s . dot`, strings.Repeat("../", strings.Count(b.workspace, "/")))
 	for _, state := range e.fileStates() {
 		if state == "stopped" {
 			b.stop()
