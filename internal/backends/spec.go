@@ -151,6 +151,8 @@ type Observed struct {
 	Status Status
 	// SessionID names the present session. It changes with each start and is never an identity.
 	SessionID string
+	// CurrentSnapshotID is what the next session starts from, where the platform saves what it stops.
+	CurrentSnapshotID string
 	// Endpoints maps "port/protocol" to a URL or address that reaches it from the host.
 	Endpoints map[string]string
 	// Workspace is the absolute path of the workspace inside.

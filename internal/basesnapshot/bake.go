@@ -26,6 +26,7 @@ type bake struct {
 	environment map[string]string
 	// Known once the seed runs.
 	workspace string
+	session   string
 	marker    marker
 }
 
@@ -71,14 +72,14 @@ func (m *Manager) enter(ctx context.Context, work *job) (store.Snapshot, error) 
 	return m.store().InsertSnapshot(ctx, store.Snapshot{
 		ID: sandbox.NewToken(), Lane: work.lane, Backend: work.where.backend, Binding: work.where.binding, Owner: work.where.owner,
 		ManifestHash: work.hash, Version: Label(work.request.Manifest, work.hash, now()),
-		SnapshotID: m.snapshotName(work.hash), Status: store.SnapshotBaking, Seed: m.seedName(work.hash), Manifest: raw,
+		SnapshotID: m.announcedID(work.hash), Status: store.SnapshotBaking, Seed: m.seedName(work.hash), Manifest: raw,
 	})
 }
 
 // makeSeed makes the sandbox that everything is put into. It gets no environment: what it has would
 // be there in the snapshot.
 func (b *bake) makeSeed(ctx context.Context) error {
-	observed, err := b.backend().Create(ctx, seedMarks(b.entry), backends.Spec{Source: b.work.request.Manifest.Source, Network: b.work.request.Network})
+	observed, err := b.backend().Create(ctx, seedMarks(b.entry), b.seedSpec())
 	if errors.Is(err, backends.AlreadyExists) {
 		return &StepError{
 			Step: "the seed sandbox " + b.entry.Seed, Detail: "a sandbox of that name exists, and no bake that this store knows of made it",
@@ -88,8 +89,32 @@ func (b *bake) makeSeed(ctx context.Context) error {
 	if err != nil {
 		return &StepError{Step: "the seed sandbox " + b.entry.Seed, Err: err}
 	}
-	b.workspace, b.entry.SourceDigest = observed.Workspace, observed.ResolvedImage
+	b.workspace, b.session, b.entry.SourceDigest = observed.Workspace, observed.SessionID, observed.ResolvedImage
 	return b.layOut()
+}
+
+// seedTimeout is how long a seed may run where the platform ends every session. The smallest plan of
+// Vercel allows no more.
+const seedTimeout = 45 * time.Minute
+
+func (b *bake) seedSpec() backends.Spec {
+	spec := backends.Spec{Source: b.work.request.Manifest.Source, Network: b.work.request.Network}
+	table := b.backend().Capabilities()
+	if table.Defaults.Timeout != 0 {
+		spec.Timeout = seedTimeout
+	}
+	if expiration := b.work.request.Expiration; table.NativeRetention && expiration != 0 {
+		spec.Retention = &backends.SnapshotRetention{Expiration: expiration}
+	}
+	return spec
+}
+
+// announcedID is the id of a snapshot before it is made, "" where the platform will choose it.
+func (m *Manager) announcedID(hash string) string {
+	if m.backend().Capabilities().AssignedSnapshotIDs {
+		return ""
+	}
+	return m.snapshotName(hash)
 }
 
 // runCommands runs the commands of the manifest in the workspace.
@@ -130,18 +155,37 @@ func (b *bake) writeMarker(ctx context.Context) error {
 func (b *bake) checkSeed(ctx context.Context) error { return b.check(ctx, b.entry.Seed, "in the seed") }
 
 // save takes the snapshot, the last thing that happens to the seed: on some backends that ends it.
-// No backend of today gives snapshots an expiry of their own, so that there is none to refuse.
+// An id that the platform chose is noted before the seed goes, by which alone it could be found.
 func (b *bake) save(ctx context.Context) error {
-	_, err := b.snapshotter.CreateSnapshot(ctx, seedMarks(b.entry), b.entry.SnapshotID)
+	asked := b.entry.SnapshotID
+	if asked == "" {
+		asked = b.session
+	}
+	made, err := b.snapshotter.CreateSnapshot(ctx, seedMarks(b.entry), asked)
+	if err == nil && b.entry.SnapshotID == "" {
+		b.entry.SnapshotID = made.ID
+		b.entry, err = b.store().UpdateSnapshot(ctx, b.entry)
+	}
 	if err == nil {
 		var found backends.Snapshot
 		found, err = b.awaitSnapshot(ctx)
 		b.entry.SizeBytes = found.SizeBytes
+		if err == nil && !found.ExpiresAt.IsZero() && b.work.request.Expiration == 0 {
+			err = fmt.Errorf("it expires at %s, although it was to stay", found.ExpiresAt.UTC().Format(time.RFC3339))
+		}
 	}
 	if err != nil {
-		return &StepError{Step: "the snapshot " + b.entry.SnapshotID, Err: err}
+		return &StepError{Step: "the snapshot " + orSeed(b.entry), Err: err}
 	}
 	return nil
+}
+
+// orSeed names a snapshot, by its seed as long as it has no id.
+func orSeed(entry store.Snapshot) string {
+	if entry.SnapshotID == "" {
+		return "of " + entry.Seed
+	}
+	return entry.SnapshotID
 }
 
 // awaitSnapshot waits until the backend has the snapshot: an id is not published before.

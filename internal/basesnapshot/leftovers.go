@@ -97,7 +97,8 @@ func (m *Manager) sweep(ctx context.Context, entry store.Snapshot) (left []strin
 		}
 	}
 	for _, marks := range []backends.Marks{verifyMarks(entry), seedMarks(entry)} {
-		removed("sandbox "+marks.Name, m.removeBox(ctx, marks))
+		// What carries no marks of the lane is found by its seed alone, and nothing else hangs on that.
+		removed("sandbox "+marks.Name, m.removeBoxAnd(ctx, marks, m.backend().Capabilities().UnmarkedSnapshots))
 	}
 	if entry.SnapshotID != "" {
 		removed("snapshot "+entry.SnapshotID, snapshotter.DeleteSnapshot(ctx, seedMarks(entry), entry.SnapshotID))
@@ -108,7 +109,11 @@ func (m *Manager) sweep(ctx context.Context, entry store.Snapshot) (left []strin
 // removeBox removes a sandbox of a bake, but not the snapshots of its lane. One that bears the name
 // and is not from this bake is left alone.
 func (m *Manager) removeBox(ctx context.Context, marks backends.Marks) error {
-	err := m.backend().Delete(ctx, marks, backends.DeleteOptions{Volumes: true})
+	return m.removeBoxAnd(ctx, marks, false)
+}
+
+func (m *Manager) removeBoxAnd(ctx context.Context, marks backends.Marks, snapshots bool) error {
+	err := m.backend().Delete(ctx, marks, backends.DeleteOptions{Volumes: true, Snapshots: snapshots})
 	if errors.Is(err, backends.NotOurs) {
 		return nil
 	}

@@ -178,7 +178,7 @@ func (m *Manager) present(ctx context.Context, entry store.Snapshot) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	return found.Marks.Owner == entry.Owner, nil
+	return found.Marks.Owner == entry.Owner || m.backend().Capabilities().UnmarkedSnapshots, nil
 }
 
 // find returns the record of a lane, nil when there is none.

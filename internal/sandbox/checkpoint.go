@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,29 +13,53 @@ import (
 
 func snapshotID(name string) string { return name + "-" + NewToken()[:12] }
 
-// checkpoint saves the sandbox under id and then removes the older checkpoints that retention
-// does not keep. The new one is never removed.
-func (m *Manager) checkpoint(ctx context.Context, record store.Record, id string, retention Retention) error {
+// nextCheckpoint is what a checkpoint is announced by: an id of its own, or the session that it saves
+// where the platform chooses the ids.
+func (m *Manager) nextCheckpoint(observed backends.Observed) string {
+	if m.Backend.Capabilities().AssignedSnapshotIDs {
+		return observed.SessionID
+	}
+	return snapshotID(observed.Name)
+}
+
+// save takes the checkpoint that was announced. A session that ended before it was saved is past
+// saving: then the present one is what was asked for.
+func (m *Manager) save(ctx context.Context, snapshotter backends.Snapshotter, record store.Record, announced string) (backends.Snapshot, error) {
+	made, err := snapshotter.CreateSnapshot(ctx, marksOf(record), announced)
+	if backends.KindOf(err) != backends.Conflict || !m.Backend.Capabilities().AssignedSnapshotIDs {
+		return made, err
+	}
+	observed, readErr := m.Backend.Get(ctx, record.Name)
+	if readErr != nil || observed.SessionID == announced {
+		return made, errors.Join(err, readErr)
+	}
+	return snapshotter.CreateSnapshot(ctx, marksOf(record), observed.SessionID)
+}
+
+// checkpoint takes the checkpoint that was announced and then removes the older ones that retention
+// does not keep. The new one, whose id it returns, is never removed.
+func (m *Manager) checkpoint(ctx context.Context, record store.Record, announced string, retention Retention) (string, error) {
 	snapshotter, ok := m.Backend.(backends.Snapshotter)
 	if !ok || !m.Backend.Capabilities().Snapshot {
-		return &backends.Error{Kind: backends.Unsupported, Backend: m.Backend.Name(), Operation: "snapshot", Object: record.Name}
+		return "", &backends.Error{Kind: backends.Unsupported, Backend: m.Backend.Name(), Operation: "snapshot", Object: record.Name}
 	}
-	if _, err := snapshotter.CreateSnapshot(ctx, marksOf(record), id); err != nil {
-		return err
+	made, err := m.save(ctx, snapshotter, record, announced)
+	if err != nil {
+		return "", err
 	}
-	if retention == (Retention{}) {
-		return nil
+	if retention == (Retention{}) || m.Backend.Capabilities().NativeRetention {
+		return made.ID, nil
 	}
 	snapshots, err := snapshotter.ListSnapshots(ctx, record.ID)
 	if err != nil {
-		return err
+		return "", err
 	}
-	for _, old := range surplus(snapshots, id, retention, time.Now()) {
+	for _, old := range surplus(snapshots, made.ID, retention, time.Now()) {
 		if err := snapshotter.DeleteSnapshot(ctx, marksOf(record), old.ID); err != nil {
-			return fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
+			return "", fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
 		}
 	}
-	return nil
+	return made.ID, nil
 }
 
 // surplus returns the snapshots besides current that retention lets go, oldest first.

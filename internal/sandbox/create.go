@@ -17,7 +17,10 @@ import (
 // failed re-attach leaves record and data as they were.
 func (m *Manager) Create(ctx context.Context, request Request) (result Result, err error) {
 	request.Spec = sortedNames(request.Spec)
-	if err := backends.Refuse(m.Backend.Name(), "create sandbox", m.Backend.Capabilities().Gaps(creationSpec(request, ""))); err != nil {
+	request = m.nativeRetention(request)
+	spec := creationSpec(request, "")
+	gaps := append(m.Backend.Capabilities().Gaps(spec), backends.CheckSpec(m.Backend, request.Kind, spec)...)
+	if err := backends.Refuse(m.Backend.Name(), "create sandbox", gaps); err != nil {
 		return Result{}, err
 	}
 	before, err := m.beforeClaim(ctx, request)

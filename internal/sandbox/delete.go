@@ -124,6 +124,15 @@ func (m *Manager) remove(ctx context.Context, record store.Record, pending inten
 	if err := m.Backend.Delete(ctx, marksOf(record), options); err != nil {
 		return "", err
 	}
+	if !pending.KeepSnapshots {
+		kept, err := contentsOf(record)
+		if err != nil {
+			return "", err
+		}
+		if err := m.forgetSnapshot(ctx, record, kept.Snapshot); err != nil {
+			return "", err
+		}
+	}
 	if pending.KeepVolumes || pending.KeepSnapshots {
 		record.Attachment, record.Intent, record.Committed = "", nil, true
 		if _, err := m.Store.Update(ctx, record); err != nil {

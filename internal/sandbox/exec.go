@@ -12,13 +12,50 @@ import (
 // Exec runs a command in one of our sandboxes. A stopped one is started for it and stopped again
 // afterwards, also when the command failed or ctx was canceled.
 func (m *Manager) Exec(ctx context.Context, name string, command backends.Command) (backends.ExecResult, error) {
+	names, err := m.secretNames(ctx, name)
+	if err != nil {
+		return backends.ExecResult{}, err
+	}
+	command.SecretNames = names
 	var result backends.ExecResult
-	err := m.awake(ctx, name, func(ctx context.Context) error {
+	err = m.awake(ctx, name, func(ctx context.Context) error {
 		var err error
 		result, err = m.Backend.Exec(ctx, name, command)
 		return err
 	})
 	return result, err
+}
+
+// secretNames are the names of a sandbox's secrets for a backend that cannot tell them.
+func (m *Manager) secretNames(ctx context.Context, name string) ([]string, error) {
+	if !m.Backend.Capabilities().EnvironmentUnreadable {
+		return nil, nil
+	}
+	owner, err := m.Owner(ctx)
+	if err != nil || owner == "" {
+		return nil, err
+	}
+	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, record := range records {
+		kept, err := contentsOf(record)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, kept.Spec.SecretNames...)
+	}
+	return names, nil
+}
+
+// reached runs work on files of a sandbox. One that has to run for that is started and stopped again.
+func (m *Manager) reached(ctx context.Context, observed backends.Observed, work func(context.Context) error) error {
+	if observed.Running() || !m.Backend.Capabilities().FilesNeedCompute {
+		return work(ctx)
+	}
+	return m.awake(ctx, observed.Name, work)
 }
 
 // awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put

@@ -106,7 +106,10 @@ func (m *Manager) WriteFile(ctx context.Context, observed backends.Observed, use
 	if err != nil {
 		return FileState{}, err
 	}
-	if err := m.Backend.WriteFile(ctx, observed.Name, resolved, content, mode); err != nil {
+	err = m.reached(ctx, observed, func(ctx context.Context) error {
+		return m.Backend.WriteFile(ctx, observed.Name, resolved, content, mode)
+	})
+	if err != nil {
 		return FileState{}, err
 	}
 	sum := sha256.Sum256(content)
@@ -119,7 +122,9 @@ func (m *Manager) RemoveFile(ctx context.Context, observed backends.Observed, us
 	if err != nil {
 		return err
 	}
-	return m.Backend.RemoveFile(ctx, observed.Name, resolved)
+	return m.reached(ctx, observed, func(ctx context.Context) error {
+		return m.Backend.RemoveFile(ctx, observed.Name, resolved)
+	})
 }
 
 // ListFiles lists a directory, and all below it when recursive, until more than limit entries were

@@ -136,7 +136,10 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	view.Attachment = attachmentOf(*record)
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
-	if observed != nil && observed.Status != backends.StatusLost {
+	if observed != nil && observed.CurrentSnapshotID != "" {
+		view.CurrentSnapshotID = observed.CurrentSnapshotID
+	}
+	if observed != nil && observed.Status != backends.StatusLost && !m.Backend.Capabilities().EnvironmentUnreadable {
 		view.LostSecrets = without(kept.Spec.SecretNames, observed.Spec.SecretNames)
 	}
 	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token

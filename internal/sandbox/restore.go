@@ -100,7 +100,7 @@ func (m *Manager) restore(ctx context.Context, request Request, record store.Rec
 func (m *Manager) release(ctx context.Context, record store.Record, observed backends.Observed) (store.Record, error) {
 	if record.Kind == string(backends.Session) && observed.Running() && m.Backend.Capabilities().StopEmptiesSession {
 		var err error
-		if record, err = m.saveSession(ctx, record); err != nil {
+		if record, err = m.saveSession(ctx, record, observed); err != nil {
 			return record, err
 		}
 	}
@@ -112,29 +112,44 @@ func (m *Manager) release(ctx context.Context, record store.Record, observed bac
 
 // saveSession takes a snapshot and notes it. It is always a new one: what a killed run saved may be
 // older than the files are now.
-func (m *Manager) saveSession(ctx context.Context, record store.Record) (store.Record, error) {
+func (m *Manager) saveSession(ctx context.Context, record store.Record, observed backends.Observed) (store.Record, error) {
 	kept, err := contentsOf(record)
 	if err != nil {
 		return record, err
 	}
-	pending := intent{Operation: changing, Snapshot: snapshotID(record.Name), Since: time.Now().UTC()}
+	pending := intent{Operation: changing, Snapshot: m.nextCheckpoint(observed), Since: time.Now().UTC()}
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
 	if record, err = m.Store.Update(ctx, record); err != nil {
 		return record, err
 	}
-	if err := m.checkpoint(ctx, record, pending.Snapshot, Retention{}); err != nil {
+	saved, err := m.checkpoint(ctx, record, pending.Snapshot, Retention{})
+	if err != nil {
 		return record, err
 	}
-	kept.Snapshot, pending.Snapshot = pending.Snapshot, ""
+	superseded := kept.Snapshot
+	kept.Snapshot, pending.Snapshot = saved, ""
 	if record.Spec, err = encode(kept); err != nil {
 		return record, err
 	}
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
-	return m.Store.Update(ctx, record)
+	if record, err = m.Store.Update(ctx, record); err != nil || superseded == saved {
+		return record, err
+	}
+	return record, m.forgetSnapshot(ctx, record, superseded)
+}
+
+// forgetSnapshot deletes a snapshot that only the record knew, where snapshots carry no marks to find
+// them by later.
+func (m *Manager) forgetSnapshot(ctx context.Context, record store.Record, id string) error {
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok || id == "" || !m.Backend.Capabilities().UnmarkedSnapshots {
+		return nil
+	}
+	return snapshotter.DeleteSnapshot(ctx, marksOf(record), id)
 }
 
 // updateLost updates a workspace whose session is lost, or whose restoration was cut short: it is

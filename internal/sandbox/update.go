@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -40,12 +41,16 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if observed == nil {
 		return Result{}, gone(ID(m.Backend.Name(), request.Name))
 	}
-	pending, err := m.announceChange(ctx, record, request, kept)
-	if err != nil {
-		return Result{}, err
-	}
 	if request.Spec.Secrets == nil {
 		request.Spec.SecretNames = kept.Spec.SecretNames
+	}
+	if err := m.checkWhole(request, kept); err != nil {
+		return Result{}, err
+	}
+	request = m.nativeRetention(request)
+	pending, err := m.announceChange(ctx, record, request, kept, *observed)
+	if err != nil {
+		return Result{}, err
 	}
 	request.Spec = sortedNames(request.Spec)
 	after, err := m.Backend.Reconfigure(ctx, marksOf(*record), request.Spec)
@@ -56,10 +61,9 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	if pending.Snapshot != "" && !m.sessionLost(*record, observed) {
-		if err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
+		if kept.Snapshot, err = m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
 			return Result{}, err
 		}
-		kept.Snapshot = pending.Snapshot
 		if record.Spec, err = encode(kept); err != nil {
 			return Result{}, err
 		}
@@ -124,6 +128,28 @@ func (m *Manager) attached(ctx context.Context, attachment Attachment, request R
 	return record, observed, nil
 }
 
+// checkWhole refuses a change of the environment that would lose secrets: where the environment cannot be
+// read, it is replaced as a whole.
+func (m *Manager) checkWhole(request Request, kept contents) error {
+	if !m.Backend.Capabilities().EnvironmentUnreadable || request.Spec.Secrets != nil || len(kept.Spec.SecretNames) == 0 ||
+		maps.Equal(request.Spec.Environment, kept.Spec.Environment) {
+		return nil
+	}
+	return &backends.Error{
+		Kind: backends.Invalid, Backend: m.Backend.Name(), Operation: "change environment", Object: request.Name,
+		Detail: "The platform replaces the environment as a whole, and the values of the secrets in it are not at hand.",
+		Remedy: "Hand the secrets in with the change.",
+	}
+}
+
+// nativeRetention hands the retention on to a platform that keeps it itself.
+func (m *Manager) nativeRetention(request Request) Request {
+	if m.Backend.Capabilities().NativeRetention && request.Retention != (Retention{}) {
+		request.Spec.Retention = &backends.SnapshotRetention{KeepLast: request.Retention.KeepLast, Expiration: request.Retention.Expiration}
+	}
+	return request
+}
+
 func gone(id string) error {
 	return &Refusal{
 		Code:   CodeMissing,
@@ -142,7 +168,7 @@ func takenOver(id string) error {
 
 // announceChange writes the intent. A checkpoint that a killed update announced keeps its id, so
 // that no second snapshot is made for it.
-func (m *Manager) announceChange(ctx context.Context, record *store.Record, request Request, kept contents) (intent, error) {
+func (m *Manager) announceChange(ctx context.Context, record *store.Record, request Request, kept contents, observed backends.Observed) (intent, error) {
 	before, err := intentOf(*record)
 	if err != nil {
 		return intent{}, err
@@ -152,7 +178,7 @@ func (m *Manager) announceChange(ctx context.Context, record *store.Record, requ
 		pending.Snapshot = before.Snapshot
 	}
 	if request.CheckpointTrigger != "" && request.CheckpointTrigger != kept.Trigger && pending.Snapshot == "" {
-		pending.Snapshot = snapshotID(request.Name)
+		pending.Snapshot = m.nextCheckpoint(observed)
 	}
 	if record.Intent, err = encode(pending); err != nil {
 		return pending, err

@@ -110,16 +110,35 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 		// The record was lost, and rebuilt from the marks on the object.
 		before = &Workspace{BaseSnapshotID: request.Extension.BaseSnapshotID, BaseSnapshotVersion: request.Extension.BaseSnapshotVersion}
 	}
-	after, cause := request.Extension.Complete(ctx, Stage{
-		Observed: observed, Workspace: *before, Fresh: fresh, Rebuilt: rebuilt, Secrets: request.Spec.Secrets,
-		Exec: func(ctx context.Context, command backends.Command) (result backends.ExecResult, err error) {
-			err = m.woken(ctx, observed, func(ctx context.Context) error {
-				result, err = m.Backend.Exec(ctx, observed.Name, command)
-				return err
-			})
-			return result, err
-		},
-	})
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return err
+	}
+	var after Workspace
+	work := func(ctx context.Context, observed backends.Observed) error {
+		after, err = request.Extension.Complete(ctx, Stage{
+			Observed: observed, Workspace: *before, Fresh: fresh, Rebuilt: rebuilt, Secrets: request.Spec.Secrets,
+			Exec: func(ctx context.Context, command backends.Command) (result backends.ExecResult, err error) {
+				command.SecretNames = kept.Spec.SecretNames
+				err = m.woken(ctx, observed, func(ctx context.Context) error {
+					result, err = m.Backend.Exec(ctx, observed.Name, command)
+					return err
+				})
+				return result, err
+			},
+		})
+		return err
+	}
+	var cause error
+	if before.State != WorkspaceReady && m.Backend.Capabilities().FilesNeedCompute && observed.Status == backends.StatusStopped {
+		after = *before
+		cause = m.woken(ctx, observed, func(ctx context.Context) error {
+			observed.Status = backends.StatusRunning
+			return work(ctx, observed)
+		})
+	} else {
+		cause = work(ctx, observed)
+	}
 	raw, err := encode(after)
 	if err != nil {
 		return err

@@ -180,7 +180,7 @@ func exerciseClone(t T, e *env) {
 		clone.delete(backends.DeleteOptions{Volumes: true, Snapshots: true})
 	}
 	after := original.get()
-	after.Status, after.SessionID = before.Status, before.SessionID
+	after.Status, after.SessionID, after.CurrentSnapshotID = before.Status, before.SessionID, before.CurrentSnapshotID
 	wantSame(t, "the original", after, before)
 	original.wantStatus(backends.StatusStopped)
 	original.wantKept("file", []byte("shared"))

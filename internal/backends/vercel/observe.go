@@ -14,7 +14,7 @@ func observed(state api.SandboxState) backends.Observed {
 	found := state.Sandbox
 	seen := backends.Observed{
 		Marks: marksOf(found), Name: found.Name, Status: statusOf(state.Session.Status),
-		SessionID: state.Session.ID, Workspace: state.Session.Cwd,
+		SessionID: state.Session.ID, CurrentSnapshotID: found.CurrentSnapshotID, Workspace: state.Session.Cwd,
 		// Pinned to a digest by the platform, and so never what was asked for.
 		ResolvedImage: cmp.Or(found.Image, found.Runtime),
 		CreatedAt:     found.CreatedAt.Time,
