@@ -23,11 +23,19 @@ type model struct {
 	DataDir    types.String `tfsdk:"data_dir"`
 	Local      types.Object `tfsdk:"local"`
 	Docker     types.Object `tfsdk:"docker"`
+	Vercel     types.Object `tfsdk:"vercel"`
 	Store      types.Object `tfsdk:"store"`
 }
 
 type storeModel struct {
 	PostgresURL types.String `tfsdk:"postgres_url"`
+}
+
+type vercelModel struct {
+	Token     types.String `tfsdk:"token"`
+	TeamID    types.String `tfsdk:"team_id"`
+	ProjectID types.String `tfsdk:"project_id"`
+	BaseURL   types.String `tfsdk:"base_url"`
 }
 
 type localModel struct {
@@ -124,6 +132,37 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 					"cert_file": fileAttribute("The file of the client certificate.", absolute),
 					"key_file":  fileAttribute("The file of the client certificate's key.", absolute),
 				},
+			},
+			"vercel": vercelAttribute(),
+		},
+	}
+}
+
+func vercelAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "Settings of the `vercel` backend. Token, team and project come together. An OIDC token brings team and project itself.",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"token": schema.StringAttribute{
+				MarkdownDescription: "An access token or an OIDC token. Prefer the environment: `VERCEL_TOKEN`, else `VERCEL_OIDC_TOKEN`.",
+				Optional:            true,
+				Sensitive:           true,
+				Validators:          []validator.String{validators.Length(1, 16384)},
+			},
+			"team_id": schema.StringAttribute{
+				MarkdownDescription: "The id of the team. Environment: `VERCEL_TEAM_ID`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 255)},
+			},
+			"project_id": schema.StringAttribute{
+				MarkdownDescription: "The id or the slug of the project. Sandboxes are bound to it as it is written here: keep to one of the two. Environment: `VERCEL_PROJECT_ID`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 255)},
+			},
+			"base_url": schema.StringAttribute{
+				MarkdownDescription: "The address of the API. It is https, except on the loopback interface. Default: `https://vercel.com/api`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 1024)},
 			},
 		},
 	}

@@ -52,7 +52,30 @@ func resolve(ctx context.Context, config model) (client.Settings, diag.Diagnosti
 	resolveStore(ctx, config.Store, &settings, &diags)
 	settings.Unknown["local"] = resolveLocal(ctx, config.Local, &settings, &diags)
 	settings.Unknown["docker"] = resolveDocker(ctx, config.Docker, &settings, &diags)
+	settings.Unknown["vercel"] = resolveVercel(ctx, config.Vercel, &settings, &diags)
 	return settings, diags
+}
+
+// resolveVercel fills in the vercel backend's settings and tells whether one is unknown. Whether the
+// credentials are complete is told when they are used.
+func resolveVercel(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {
+	if object.IsUnknown() {
+		return true
+	}
+	var config vercelModel
+	if !object.IsNull() {
+		diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
+	}
+	for _, value := range []types.String{config.Token, config.TeamID, config.ProjectID, config.BaseURL} {
+		if value.IsUnknown() {
+			return true
+		}
+	}
+	account := &settings.Backends.Vercel
+	account.Token, account.TeamID, account.ProjectID = config.Token.ValueString(), config.TeamID.ValueString(), config.ProjectID.ValueString()
+	account.BaseURL = config.BaseURL.ValueString()
+	*account = account.WithEnvironment(os.Getenv)
+	return false
 }
 
 // resolveStore finds the database of the records. Its address holds a password, so that no message

@@ -7,16 +7,18 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/docker"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/local"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel"
 )
 
 // Config holds the settings of all backends.
 type Config struct {
 	Local  local.Config
 	Docker docker.Config
+	Vercel vercel.Config
 }
 
 // Names returns the values of the `backend` attribute, in the order of the documentation.
-func Names() []string { return []string{"local", "docker"} }
+func Names() []string { return []string{"local", "docker", "vercel"} }
 
 // New makes a backend. It does no I/O: clients connect on first use.
 func New(name string, config Config) (backends.Backend, error) {
@@ -25,8 +27,19 @@ func New(name string, config Config) (backends.Backend, error) {
 		return local.New(config.Local), nil
 	case "docker":
 		return docker.New(config.Docker), nil
+	case "vercel":
+		return vercel.New(config.Vercel), nil
 	}
 	return nil, fmt.Errorf("there is no backend %q", name)
+}
+
+// CheckSpec returns what a backend itself knows that a specification cannot have there. No I/O.
+func CheckSpec(name string, kind backends.Kind, spec backends.Spec) []backends.Gap {
+	backend, err := New(name, Config{})
+	if err != nil {
+		return nil
+	}
+	return backends.CheckSpec(backend, kind, spec)
 }
 
 // Capabilities returns the static table of a backend; false when there is none of that name.

@@ -58,6 +58,7 @@ type Client struct {
 func New(settings Settings, observer effects.Observer) *Client {
 	settings.Backends.Local.Observer = observer
 	settings.Backends.Docker.Observer = observer
+	settings.Backends.Vercel.Observer = observer
 	settings.Backends.Local.DataDir = settings.DataDir.ValueString()
 	return &Client{
 		Settings: settings,

@@ -107,7 +107,7 @@ func checkUser(config model) diag.Diagnostics {
 	if err != nil {
 		return nil // the attribute's own validator reports it
 	}
-	if table, err := client.Capabilities(backend); err != nil || table.User {
+	if table, err := client.Capabilities(backend); err != nil || table.User || table.SystemPackages && (config.User.ValueString() == "0" || config.User.ValueString() == "root") {
 		return nil
 	}
 	return diag.Diagnostics{diagnostics.AttributeError(path.Root("user"), diagnostics.Unsupported,

@@ -23,7 +23,14 @@ type need struct {
 	// at is where the refusal stands, when that is not the attribute itself.
 	at  string
 	set func(*common, *persistence)
+	// or is another capability that honors it, too.
+	or string
+	// unless tells of a table that has the capability and refuses this value all the same.
+	unless func(backends.Capabilities) bool
 }
+
+// assigned tells whether a platform chooses where ports are reached.
+func assigned(table backends.Capabilities) bool { return table.PublicPortsOnly }
 
 func needs() []need {
 	source := func(s backends.Source) func(*common, *persistence) {
@@ -31,8 +38,15 @@ func needs() []need {
 	}
 	network := func(mode string) func(*common, *persistence) {
 		return func(m *common, _ *persistence) {
-			m.Network = types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue(mode)})
+			m.Network = networkValue(backends.Network{Mode: mode})
 		}
+	}
+	lists := func(network backends.Network) func(*common, *persistence) {
+		network.Mode = backends.NetworkRestricted
+		return func(m *common, _ *persistence) { m.Network = networkValue(network) }
+	}
+	vercel := func(options backends.VercelOptions) func(*common, *persistence) {
+		return func(m *common, _ *persistence) { m.Vercel = vercelValue(options) }
 	}
 	docker := func(options backends.DockerOptions) func(*common, *persistence) {
 		return func(m *common, _ *persistence) { m.Docker = dockerValue(options) }
@@ -47,36 +61,49 @@ func needs() []need {
 		m.Volumes = volumesValue(map[string]backends.Volume{"x": {Target: "/x"}})
 	}
 	return []need{
-		{"source", "source_host", "", func(m *common, _ *persistence) { m.Source = types.ObjectNull(sourceType) }},
-		{"source.image", "source_image", "", source(backends.Source{Image: "debian"})},
-		{"source.rootfs", "source_rootfs", "", source(backends.Source{Rootfs: "/srv/root"})},
-		{"source.snapshot_id", "source_snapshot", "", source(backends.Source{SnapshotID: "s"})},
-		{"source.clone_of", "clone", "", source(backends.Source{CloneOf: "b"})},
-		{"network.mode", "network_deny_all", "", network("deny-all")},
-		{"network.mode", "network_allow_all", "", network("allow-all")},
-		{"network.mode", "network_host", "", network("host")},
-		{"mounts.source", "mounts", "mounts", mount},
-		{"mounts.target", "mounts", "mounts", mount},
-		{"mounts.read_only", "mounts", "mounts", mount},
-		{"ports.port", "ports", "ports", ports(backends.Port{Port: 80})},
-		{"ports.protocol", "ports", "ports", ports(backends.Port{Port: 80, Protocol: "udp"})},
-		{"ports.published_port", "ports", "ports", ports(backends.Port{Port: 80, PublishedPort: 8080})},
-		{"ports.public", "public_ports", "ports", ports(backends.Port{Port: 80, Public: true})},
-		{"volumes.target", "volumes", "volumes", volume},
-		{"cpus", "cpus", "", func(m *common, _ *persistence) { m.CPUs = types.Float64Value(1) }},
-		{"memory_mib", "memory", "", func(m *common, _ *persistence) { m.MemoryMiB = types.Int64Value(64) }},
-		{"user", "user", "", func(m *common, _ *persistence) { m.User = types.StringValue("agent") }},
-		{"setup.user", "user", "setup[0].user", func(m *common, _ *persistence) {
+		{attribute: "source", capability: "source_host", or: "source_default", set: func(m *common, _ *persistence) { m.Source = types.ObjectNull(sourceType) }},
+		{attribute: "source", capability: "source_default", or: "source_host", set: func(m *common, _ *persistence) { m.Source = types.ObjectNull(sourceType) }},
+		{attribute: "source.runtime", capability: "source_runtime", set: source(backends.Source{Runtime: "node24"})},
+		{attribute: "source.git.url", capability: "source_git", at: "source.git", set: source(backends.Source{GitURL: "https://example.com/x.git"})},
+		{attribute: "source.git.revision", capability: "source_git", at: "source.git", set: source(backends.Source{GitURL: "https://example.com/x.git", GitRevision: "main"})},
+		{attribute: "source.git.depth", capability: "source_git", at: "source.git", set: source(backends.Source{GitURL: "https://example.com/x.git", GitDepth: 1})},
+		{attribute: "source.tarball_url", capability: "source_tarball", set: source(backends.Source{TarballURL: "https://example.com/x.tar.gz"})},
+		{attribute: "source.image", capability: "source_image", set: source(backends.Source{Image: "debian"})},
+		{attribute: "source.rootfs", capability: "source_rootfs", set: source(backends.Source{Rootfs: "/srv/root"})},
+		{attribute: "source.snapshot_id", capability: "source_snapshot", set: source(backends.Source{SnapshotID: "s"})},
+		{attribute: "source.clone_of", capability: "clone", set: source(backends.Source{CloneOf: "b"})},
+		{attribute: "network.mode", capability: "network_deny_all", set: network("deny-all")},
+		{attribute: "network.mode", capability: "network_allow_all", set: network("allow-all")},
+		{attribute: "network.mode", capability: "network_host", set: network("host")},
+		{attribute: "network.mode", capability: "network_restricted", set: network("restricted")},
+		{attribute: "network.allow_domains", capability: "network_restricted", at: "network.mode", set: lists(backends.Network{AllowDomains: []string{"example.com"}})},
+		{attribute: "network.allow_cidrs", capability: "network_restricted", at: "network.mode", set: lists(backends.Network{AllowCIDRs: []string{"192.0.2.0/24"}})},
+		{attribute: "network.deny_cidrs", capability: "network_restricted", at: "network.mode", set: lists(backends.Network{DenyCIDRs: []string{"192.0.2.0/24"}})},
+		{attribute: "vercel.region", capability: "vercel_options", at: "vercel", set: vercel(backends.VercelOptions{Region: "fra1"})},
+		{attribute: "vercel.failover_regions", capability: "vercel_options", at: "vercel", set: vercel(backends.VercelOptions{Region: "fra1", FailoverRegions: []string{"iad1"}})},
+		{attribute: "working_directory", capability: "working_directory", set: func(m *common, _ *persistence) { m.WorkingDirectory = types.StringValue("/tmp") }},
+		{attribute: "mounts.source", capability: "mounts", at: "mounts", set: mount},
+		{attribute: "mounts.target", capability: "mounts", at: "mounts", set: mount},
+		{attribute: "mounts.read_only", capability: "mounts", at: "mounts", set: mount},
+		{attribute: "ports.port", capability: "ports", at: "ports", set: ports(backends.Port{Port: 8080}), unless: assigned},
+		{attribute: "ports.protocol", capability: "ports", at: "ports", set: ports(backends.Port{Port: 8080, Protocol: "udp"}), unless: assigned},
+		{attribute: "ports.published_port", capability: "ports", at: "ports", set: ports(backends.Port{Port: 8080, PublishedPort: 8080}), unless: assigned},
+		{attribute: "ports.public", capability: "public_ports", at: "ports", set: ports(backends.Port{Port: 8080, Public: true})},
+		{attribute: "volumes.target", capability: "volumes", at: "volumes", set: volume},
+		{attribute: "cpus", capability: "cpus", set: func(m *common, _ *persistence) { m.CPUs = types.Float64Value(1) }},
+		{attribute: "memory_mib", capability: "memory", set: func(m *common, _ *persistence) { m.MemoryMiB = types.Int64Value(4096) }},
+		{attribute: "user", capability: "user", set: func(m *common, _ *persistence) { m.User = types.StringValue("agent") }},
+		{attribute: "setup.user", capability: "user", at: "setup[0].user", set: func(m *common, _ *persistence) {
 			m.Setup = setupValue([]setupSettings{{Command: []string{"true"}, User: "agent"}})
 		}},
-		{"command", "command", "", func(m *common, _ *persistence) { m.Command = stringListValue([]string{"true"}) }},
-		{"timeout", "timeout", "", func(m *common, _ *persistence) { m.Timeout = types.StringValue(time.Hour.String()) }},
-		{"docker.runtime", "docker_options", "docker", docker(backends.DockerOptions{Runtime: "runsc"})},
-		{"docker.pids_limit", "docker_options", "docker", docker(backends.DockerOptions{PidsLimit: 5})},
-		{"docker.add_capabilities", "docker_options", "docker", docker(backends.DockerOptions{AddCapabilities: []string{"NET_RAW"}})},
-		{"docker.allow_engine_socket", "docker_options", "docker", docker(backends.DockerOptions{AllowEngineSocket: true})},
-		{"docker.pull_policy", "docker_options", "docker", docker(backends.DockerOptions{PullPolicy: "never"})},
-		{"checkpoint_trigger", "snapshot", "", func(_ *common, p *persistence) { p.CheckpointTrigger = types.StringValue("1") }},
+		{attribute: "command", capability: "command", set: func(m *common, _ *persistence) { m.Command = stringListValue([]string{"true"}) }},
+		{attribute: "timeout", capability: "timeout", set: func(m *common, _ *persistence) { m.Timeout = types.StringValue(time.Hour.String()) }},
+		{attribute: "docker.runtime", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{Runtime: "runsc"})},
+		{attribute: "docker.pids_limit", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{PidsLimit: 5})},
+		{attribute: "docker.add_capabilities", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{AddCapabilities: []string{"NET_RAW"}})},
+		{attribute: "docker.allow_engine_socket", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{AllowEngineSocket: true})},
+		{attribute: "docker.pull_policy", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{PullPolicy: "never"})},
+		{attribute: "checkpoint_trigger", capability: "snapshot", set: func(_ *common, p *persistence) { p.CheckpointTrigger = types.StringValue("1") }},
 	}
 }
 
@@ -84,7 +111,7 @@ func needs() []need {
 func everywhere() []string {
 	return []string{
 		"backend", "name", "workspace_id", "generation", "on_missing", "on_destroy", "desired_state", "require_capabilities",
-		"environment", "secret_environment_wo", "secret_environment_wo_version", "working_directory", "labels",
+		"environment", "secret_environment_wo", "secret_environment_wo_version", "labels",
 		"setup.command", "setup.environment", "setup.working_directory", "setup.timeout",
 		"snapshot_retention.expiration", "snapshot_retention.keep_last",
 		"kind", "base_snapshot.id", "base_snapshot.version", // as far as they have snapshots; judged by TestRuntimeNeedsSnapshots
@@ -152,7 +179,7 @@ func TestEveryAttributeIsJudged(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("these are in no schema: %q", slices.Sorted(maps.Keys(left)))
 	}
-	stands := map[string]bool{"persistent": true, "absolute_paths": true, "system_packages": true} // the resource type; sandlot_file; sandlot_base_snapshot
+	stands := map[string]bool{"persistent": true, "absolute_paths": true, "system_packages": true, "native_retention": true} // the resource type; sandlot_file; sandlot_base_snapshot; snapshot_retention, which the lifecycle keeps elsewhere
 	for _, need := range needs() {
 		stands[need.capability] = true
 	}
@@ -177,7 +204,7 @@ func TestCapabilityMatrix(t *testing.T) {
 			setNull(of)
 			m, p := of.parts()
 			m.Backend, m.Name = types.StringValue(backend), types.StringValue("box")
-			if !table.HostSource {
+			if !table.HostSource && !table.DefaultSource {
 				m.Source = sourceValue(backends.Source{Image: "debian"})
 			}
 			need.set(m, p)
@@ -185,6 +212,7 @@ func TestCapabilityMatrix(t *testing.T) {
 			if !declared {
 				t.Fatalf("there is no capability %s", need.capability)
 			}
+			has = (has || table.Map()[need.or]) && (need.unless == nil || !need.unless(table))
 			at := need.at
 			if at == "" {
 				at = need.attribute

@@ -38,9 +38,13 @@ func (c *converter) spec(m *common, secrets types.Map) backends.Spec {
 		Timeout:          c.duration(m.Timeout),
 		Labels:           c.stringMap(m.Labels),
 		Docker:           c.docker(m.Docker),
+		Vercel:           c.vercel(m.Vercel),
 	}
 	if network, ok := object[networkModel](c, m.Network); ok {
-		spec.Network.Mode = network.Mode.ValueString()
+		spec.Network = backends.Network{
+			Mode: network.Mode.ValueString(), AllowDomains: c.strings(network.AllowDomains.Elements()),
+			AllowCIDRs: c.strings(network.AllowCIDRs.Elements()), DenyCIDRs: c.strings(network.DenyCIDRs.Elements()),
+		}
 	}
 	return spec
 }
@@ -54,11 +58,17 @@ func (c *converter) source(value types.Object) backends.Source {
 	if _, name, err := sandbox.ParseID(clone); err == nil {
 		clone = name
 	}
+	git, _ := object[gitModel](c, source.Git)
 	return backends.Source{
-		Image:      source.Image.ValueString(),
-		Rootfs:     source.Rootfs.ValueString(),
-		SnapshotID: source.SnapshotID.ValueString(),
-		CloneOf:    clone,
+		Image:       source.Image.ValueString(),
+		Rootfs:      source.Rootfs.ValueString(),
+		Runtime:     source.Runtime.ValueString(),
+		GitURL:      git.URL.ValueString(),
+		GitRevision: git.Revision.ValueString(),
+		GitDepth:    int(git.Depth.ValueInt64()),
+		TarballURL:  source.TarballURL.ValueString(),
+		SnapshotID:  source.SnapshotID.ValueString(),
+		CloneOf:     clone,
 	}
 }
 
@@ -100,6 +110,14 @@ func (c *converter) volumes(value types.Map) map[string]backends.Volume {
 		volumes[name] = backends.Volume{Target: volume.Target.ValueString()}
 	}
 	return volumes
+}
+
+func (c *converter) vercel(value types.Object) *backends.VercelOptions {
+	options, ok := object[vercelModel](c, value)
+	if !ok {
+		return nil
+	}
+	return &backends.VercelOptions{Region: options.Region.ValueString(), FailoverRegions: c.strings(options.FailoverRegions.Elements())}
 }
 
 func (c *converter) docker(value types.Object) *backends.DockerOptions {

@@ -34,6 +34,7 @@ type common struct {
 	RequireCapabilities types.Set      `tfsdk:"require_capabilities"`
 	OnDestroy           types.String   `tfsdk:"on_destroy"`
 	Docker              types.Object   `tfsdk:"docker"`
+	Vercel              types.Object   `tfsdk:"vercel"`
 	Status              types.String   `tfsdk:"status"`
 	SessionID           types.String   `tfsdk:"session_id"`
 	Endpoints           types.Map      `tfsdk:"endpoints"`
@@ -85,13 +86,25 @@ func (m *persistentModel) workspace() *runtime { return nil }
 type sourceModel struct {
 	Image      types.String `tfsdk:"image"`
 	Rootfs     types.String `tfsdk:"rootfs"`
+	Runtime    types.String `tfsdk:"runtime"`
+	Git        types.Object `tfsdk:"git"`
+	TarballURL types.String `tfsdk:"tarball_url"`
 	SnapshotID types.String `tfsdk:"snapshot_id"`
 	CloneOf    types.String `tfsdk:"clone_of"`
 }
 
 var sourceType = map[string]attr.Type{
-	"image": types.StringType, "rootfs": types.StringType, "snapshot_id": types.StringType, "clone_of": types.StringType,
+	"image": types.StringType, "rootfs": types.StringType, "runtime": types.StringType, "git": types.ObjectType{AttrTypes: gitType},
+	"tarball_url": types.StringType, "snapshot_id": types.StringType, "clone_of": types.StringType,
 }
+
+type gitModel struct {
+	URL      types.String `tfsdk:"url"`
+	Revision types.String `tfsdk:"revision"`
+	Depth    types.Int64  `tfsdk:"depth"`
+}
+
+var gitType = map[string]attr.Type{"url": types.StringType, "revision": types.StringType, "depth": types.Int64Type}
 
 type portModel struct {
 	Port          types.Int64  `tfsdk:"port"`
@@ -121,10 +134,23 @@ type volumeModel struct {
 var volumeType = types.ObjectType{AttrTypes: map[string]attr.Type{"target": types.StringType}}
 
 type networkModel struct {
-	Mode types.String `tfsdk:"mode"`
+	Mode         types.String `tfsdk:"mode"`
+	AllowDomains types.Set    `tfsdk:"allow_domains"`
+	AllowCIDRs   types.Set    `tfsdk:"allow_cidrs"`
+	DenyCIDRs    types.Set    `tfsdk:"deny_cidrs"`
 }
 
-var networkType = map[string]attr.Type{"mode": types.StringType}
+var networkType = map[string]attr.Type{
+	"mode": types.StringType, "allow_domains": types.SetType{ElemType: types.StringType},
+	"allow_cidrs": types.SetType{ElemType: types.StringType}, "deny_cidrs": types.SetType{ElemType: types.StringType},
+}
+
+type vercelModel struct {
+	Region          types.String `tfsdk:"region"`
+	FailoverRegions types.List   `tfsdk:"failover_regions"`
+}
+
+var vercelType = map[string]attr.Type{"region": types.StringType, "failover_regions": types.ListType{ElemType: types.StringType}}
 
 type dockerModel struct {
 	Runtime           types.String `tfsdk:"runtime"`

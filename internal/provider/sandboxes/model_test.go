@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 )
 
 // kinds are the three resources with their schemas and models.
@@ -98,13 +99,14 @@ func fullModel(of model) {
 	})
 	m.Mounts = types.SetValueMust(mountType, []attr.Value{mountValue(backends.Mount{Source: "/srv", Target: "/x", ReadOnly: true})})
 	m.Volumes = volumesValue(map[string]backends.Volume{"cache": {Target: "/cache"}})
-	m.Network = types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue("deny-all")})
+	m.Network = networkValue(backends.Network{Mode: "deny-all"})
 	m.Timeout, m.DesiredState = types.StringValue("1h30m0s"), types.StringValue("stopped")
 	m.Labels = stringMapValue(map[string]string{"team": "a"})
 	m.Setup = setupValue([]setupSettings{{Command: []string{"true"}, Environment: map[string]string{"A": "2"}, WorkingDirectory: "/", User: "root", Timeout: "60s"}, {Command: []string{"a", ""}}})
 	m.RequireCapabilities = textSet("ports", "volumes")
 	m.OnDestroy = types.StringValue("purge")
 	m.Docker = dockerValue(backends.DockerOptions{Runtime: "runsc", PidsLimit: 9, AddCapabilities: []string{"NET_RAW"}, AllowEngineSocket: true, PullPolicy: "never"})
+	m.Vercel = vercelValue(backends.VercelOptions{Region: "iad1", FailoverRegions: []string{"fra1"}})
 	m.Timeouts = timeouts.Value{Object: timeoutsValue(map[string]string{"create": "3m", "read": "60s"})}
 	if p != nil {
 		p.Generation, p.OnMissing = types.Int64Value(2), types.StringValue("keep")
@@ -123,7 +125,7 @@ func fullModel(of model) {
 }
 
 func everything() backends.Capabilities {
-	return backends.Capabilities{NetworkModes: []string{backends.NetworkAllowAll, backends.NetworkDenyAll}, DockerOptions: true}
+	return backends.Capabilities{NetworkModes: []string{backends.NetworkAllowAll, backends.NetworkDenyAll}, DockerOptions: true, VercelOptions: true}
 }
 
 // TestImportKnowsEveryAttribute checks that what a record keeps and what a backend tells bring back
@@ -243,7 +245,7 @@ func TestObserveKeepsSpelling(t *testing.T) {
 		{
 			"default network given",
 			func(m *common) {
-				m.Network = types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue("allow-all")})
+				m.Network = networkValue(backends.Network{Mode: "allow-all"})
 			},
 			backends.Spec{},
 			true,
@@ -257,12 +259,69 @@ func TestObserveKeepsSpelling(t *testing.T) {
 			backends.Spec{},
 			true,
 		},
+		{"a network with lists", func(m *common) {
+			m.Network = networkValue(backends.Network{Mode: "restricted", AllowDomains: []string{"a", "b"}})
+		}, backends.Spec{Network: backends.Network{Mode: "restricted", AllowDomains: []string{"b", "a"}}}, true},
+		{"another list", func(m *common) {
+			m.Network = networkValue(backends.Network{Mode: "restricted", AllowDomains: []string{"a", "b"}})
+		}, backends.Spec{Network: backends.Network{Mode: "restricted", AllowDomains: []string{"a"}}}, false},
+		{"another region", func(*common) {}, backends.Spec{Vercel: &backends.VercelOptions{Region: "fra1"}}, false},
 		{"a label more", func(*common) {}, backends.Spec{Labels: map[string]string{"a": "1"}}, false},
 	} {
 		before, after := spelled(test.state), spelled(test.state)
 		c.observe(after, test.spec, everything())
 		if same := reflect.DeepEqual(*before, *after); same != test.same {
 			t.Errorf("%s: unchanged is %v, want %v", test.name, same, test.same)
+		}
+	}
+}
+
+// TestObservePlatformDefaults: what a platform fills in is no change, and what follows from another value
+// shows with that one only.
+func TestObservePlatformDefaults(t *testing.T) {
+	t.Parallel()
+	table, known := backendset.Capabilities("vercel")
+	if !known {
+		t.Fatal("there is no backend vercel")
+	}
+	told := func(cpus float64) backends.Spec {
+		return backends.Spec{
+			CPUs: cpus, MemoryMiB: int64(cpus) * 2048, Timeout: 5 * time.Minute, Network: backends.Network{Mode: "allow-all"},
+			Vercel: &backends.VercelOptions{Region: "iad1"},
+		}
+	}
+	nothing := func(*common) {}
+	cpus := func(count float64) func(*common) {
+		return func(m *common) { m.CPUs = types.Float64Value(count) }
+	}
+	memory := func(size int64) func(*common) {
+		return func(m *common) { m.MemoryMiB = types.Int64Value(size) }
+	}
+	for _, test := range []struct {
+		name     string
+		state    func(*common)
+		told     backends.Spec
+		expected func(*common)
+	}{
+		{"nothing asked for", nothing, told(2), nothing},
+		{"the default asked for", cpus(2), told(2), cpus(2)},
+		{"CPUs", cpus(4), told(4), cpus(4)},
+		{"memory", memory(8192), told(4), memory(8192)},
+		{"changed CPUs", cpus(4), told(8), cpus(8)},
+		{"changed memory", memory(8192), told(8), memory(16384)},
+		{"changed to the default", cpus(4), told(2), nothing},
+		{"the default region", func(m *common) { m.Vercel = vercelValue(backends.VercelOptions{Region: "iad1"}) }, told(2), func(m *common) { m.Vercel = vercelValue(backends.VercelOptions{Region: "iad1"}) }},
+		{"an environment that cannot be read", func(m *common) { m.Environment = stringMapValue(map[string]string{"A": "1"}) }, told(2), func(m *common) { m.Environment = stringMapValue(map[string]string{"A": "1"}) }},
+	} {
+		c := &converter{ctx: t.Context()}
+		got, want := &sessionModel{}, &sessionModel{}
+		for of, edit := range map[*sessionModel]func(*common){got: test.state, want: test.expected} {
+			setNull(of)
+			edit(&of.common)
+		}
+		c.observe(&got.common, test.told, table)
+		if !reflect.DeepEqual(got.common, want.common) {
+			t.Errorf("%s: %+v, want %+v", test.name, got.common, want.common)
 		}
 	}
 }

@@ -19,12 +19,18 @@ import (
 // observe writes the configurable attributes of an existing sandbox into the model.
 func (c *converter) observe(m *common, spec backends.Spec, capabilities backends.Capabilities) {
 	before := c.spec(m, types.MapNull(types.StringType))
-	keep(&m.CPUs, before.CPUs == spec.CPUs, spec.CPUs == 0, types.Float64Null(), types.Float64Value(spec.CPUs))
-	keep(&m.MemoryMiB, before.MemoryMiB == spec.MemoryMiB, spec.MemoryMiB == 0, types.Int64Null(), types.Int64Value(spec.MemoryMiB))
+	full, defaults := capabilities.Effective(before), capabilities.Defaults
+	// Where one of the two follows from the other, a change shows where the state has a value.
+	paired := defaults.MemoryPerCPU != 0 && float64(spec.MemoryMiB) == spec.CPUs*float64(defaults.MemoryPerCPU)
+	sameCPUs := full.CPUs == spec.CPUs || paired && before.CPUs == 0 && before.MemoryMiB != 0
+	sameMemory := full.MemoryMiB == spec.MemoryMiB || paired && before.MemoryMiB == 0
+	keep(&m.CPUs, sameCPUs, spec.CPUs == defaults.CPUs, types.Float64Null(), types.Float64Value(spec.CPUs))
+	keep(&m.MemoryMiB, sameMemory, spec.MemoryMiB == defaults.MemoryMiB, types.Int64Null(), types.Int64Value(spec.MemoryMiB))
 	keep(&m.WorkingDirectory, before.WorkingDirectory == spec.WorkingDirectory, spec.WorkingDirectory == "", types.StringNull(), types.StringValue(spec.WorkingDirectory))
 	keep(&m.User, before.User == spec.User, spec.User == "", types.StringNull(), types.StringValue(spec.User))
-	keep(&m.Timeout, before.Timeout == spec.Timeout, spec.Timeout == 0, types.StringNull(), types.StringValue(spec.Timeout.String()))
-	keep(&m.Environment, maps.Equal(before.Environment, spec.Environment), len(spec.Environment) == 0, types.MapNull(types.StringType), stringMapValue(spec.Environment))
+	keep(&m.Timeout, full.Timeout == spec.Timeout, spec.Timeout == defaults.Timeout, types.StringNull(), types.StringValue(spec.Timeout.String()))
+	unread := capabilities.EnvironmentUnreadable && len(spec.Environment) == 0
+	keep(&m.Environment, unread || maps.Equal(before.Environment, spec.Environment), len(spec.Environment) == 0, types.MapNull(types.StringType), stringMapValue(spec.Environment))
 	keep(&m.Labels, maps.Equal(before.Labels, spec.Labels), len(spec.Labels) == 0, types.MapNull(types.StringType), stringMapValue(spec.Labels))
 	keep(&m.Command, slices.Equal(before.Command, spec.Command), len(spec.Command) == 0, types.ListNull(types.StringType), stringListValue(spec.Command))
 	keep(&m.Volumes, maps.Equal(before.Volumes, spec.Volumes), len(spec.Volumes) == 0, types.MapNull(volumeType), volumesValue(spec.Volumes))
@@ -34,13 +40,25 @@ func (c *converter) observe(m *common, spec backends.Spec, capabilities backends
 	if len(capabilities.NetworkModes) > 0 {
 		defaultMode = capabilities.NetworkModes[0]
 	}
-	mode := orElse(spec.Network.Mode, defaultMode)
-	keep(&m.Network, orElse(before.Network.Mode, defaultMode) == mode, mode == defaultMode, types.ObjectNull(networkType),
-		types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue(mode)}))
+	network := spec.Network
+	network.Mode = orElse(network.Mode, defaultMode)
+	keep(&m.Network, sameNetwork(full.Network, network), network.Mode == defaultMode, types.ObjectNull(networkType), networkValue(network))
+	if capabilities.VercelOptions && spec.Vercel != nil {
+		same := full.Vercel.Region == spec.Vercel.Region && slices.Equal(full.Vercel.FailoverRegions, spec.Vercel.FailoverRegions)
+		plain := spec.Vercel.Region == defaults.Region && len(spec.Vercel.FailoverRegions) == 0
+		keep(&m.Vercel, same, plain, types.ObjectNull(vercelType), vercelValue(*spec.Vercel))
+	}
 	if capabilities.DockerOptions {
 		c.observeDocker(m, before.Docker, spec.Docker)
 	}
 	c.observeSource(m, before.Source, spec.Source)
+}
+
+func sameNetwork(a, b backends.Network) bool {
+	same := func(a, b []string) bool {
+		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	}
+	return a.Mode == b.Mode && same(a.AllowDomains, b.AllowDomains) && same(a.AllowCIDRs, b.AllowCIDRs) && same(a.DenyCIDRs, b.DenyCIDRs)
 }
 
 func (c *converter) observePorts(m *common, ports []backends.Port) {

@@ -58,15 +58,15 @@ func (p *planner) freezeCreationOnly() {
 		return
 	}
 	was, is := p.source(p.state.Source), p.source(p.plan.Source)
-	if was.Image == is.Image && was.Rootfs == is.Rootfs && !p.memberUnknown() {
+	if was.Image == is.Image && was.Rootfs == is.Rootfs && was.Runtime == is.Runtime && !p.memberUnknown() {
 		p.plan.Source = p.state.Source
 	}
 }
 
-// memberUnknown tells whether the image or root file system of the planned source is unknown.
+// memberUnknown tells whether the image, root file system or runtime of the planned source is unknown.
 func (p *planner) memberUnknown() bool {
 	source, ok := object[sourceModel](&p.converter, p.plan.Source)
-	return ok && (source.Image.IsUnknown() || source.Rootfs.IsUnknown())
+	return ok && (source.Image.IsUnknown() || source.Rootfs.IsUnknown() || source.Runtime.IsUnknown())
 }
 
 // startOver plans the replacement that a raised generation is, under either policy.
@@ -143,6 +143,7 @@ func (p *planner) holdAll() {
 	hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
 	hold(&plan.Labels, state.Labels, config.Labels)
 	hold(&plan.Docker, state.Docker, config.Docker)
+	hold(&plan.Vercel, state.Vercel, config.Vercel)
 	hold(&p.persistPlan.WorkspaceID, p.persistState.WorkspaceID, p.persistConfig.WorkspaceID)
 	hold(&p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger, p.persistConfig.CheckpointTrigger)
 	p.holdRuntime()
@@ -206,15 +207,20 @@ func (p *planner) sourceChanged() bool {
 		}
 		was = p.made.Source
 	}
-	creationOnly := was.SnapshotID != "" || was.CloneOf != ""
+	creationOnly := usedAtCreation(was)
 	if p.plan.Source.IsNull() {
 		// What was used at creation only may be dropped from the configuration.
 		return !creationOnly && was != backends.Source{}
 	}
-	if is.SnapshotID != "" || is.CloneOf != "" {
-		return !creationOnly && (was.Image != "" || was.Rootfs != "")
+	if usedAtCreation(is) {
+		return !creationOnly && (was.Image != "" || was.Rootfs != "" || was.Runtime != "")
 	}
-	return !sandbox.SameImage(was.Image, is.Image) || was.Rootfs != is.Rootfs
+	return !sandbox.SameImage(was.Image, is.Image) || was.Rootfs != is.Rootfs || was.Runtime != is.Runtime
+}
+
+// usedAtCreation tells whether a source means nothing any more once the sandbox exists.
+func usedAtCreation(source backends.Source) bool {
+	return source.SnapshotID != "" || source.CloneOf != "" || source.GitURL != "" || source.TarballURL != ""
 }
 
 // planInPlace marks what an update can alter.
@@ -285,6 +291,7 @@ func (p *planner) specChanged() bool {
 		[2]attr.Value{plan.Mounts, state.Mounts}, [2]attr.Value{plan.Volumes, state.Volumes},
 		[2]attr.Value{plan.Network, state.Network}, [2]attr.Value{plan.Timeout, state.Timeout},
 		[2]attr.Value{plan.Labels, state.Labels}, [2]attr.Value{plan.Docker, state.Docker},
+		[2]attr.Value{plan.Vercel, state.Vercel},
 	)
 }
 

@@ -3,7 +3,6 @@ package sandboxes
 import (
 	"testing"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -13,9 +12,9 @@ import (
 func TestSourceChanged(t *testing.T) {
 	t.Parallel()
 	type source = backends.Source
-	unknownImage := types.ObjectValueMust(sourceType, map[string]attr.Value{
-		"image": types.StringUnknown(), "rootfs": types.StringNull(), "snapshot_id": types.StringNull(), "clone_of": types.StringNull(),
-	})
+	members := sourceValue(source{Rootfs: "/x"}).Attributes()
+	members["image"], members["rootfs"] = types.StringUnknown(), types.StringNull()
+	unknownImage := types.ObjectValueMust(sourceType, members)
 	image, other := source{Image: "debian:12"}, source{Image: "debian:11"}
 	snapshot, clone := source{SnapshotID: "s"}, source{CloneOf: "b"}
 	root := source{Rootfs: "/srv/root"}

@@ -22,7 +22,7 @@ import (
 const schemaVersion = 0
 
 // networkModes are all modes that some backend has.
-var networkModes = []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost}
+var networkModes = []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost, backends.NetworkRestricted}
 
 func sessionSchema(ctx context.Context) schema.Schema {
 	attributes := commonAttributes(ctx)
@@ -243,10 +243,13 @@ func specAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"mode": schema.StringAttribute{
-					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections; on `local`, none to the loopback and link-local addresses of the host, but to its other addresses. `host`: the host's own network; it is warned about.",
+					MarkdownDescription: "`deny-all`: no network at all. `allow-all`: outgoing connections; on `local`, none to the loopback and link-local addresses of the host, but to its other addresses. `host`: the host's own network; it is warned about. `restricted`: only what the lists allow.",
 					Required:            true,
 					Validators:          []validator.String{validators.OneOf(networkModes...)},
 				},
+				"allow_domains": networkList("Domains that may be reached in the mode `restricted`. `*` stands for any domain, or for one whole label: `*.example.com`."),
+				"allow_cidrs":   networkList("Address ranges that may be reached in the mode `restricted`, as `192.0.2.0/24`."),
+				"deny_cidrs":    networkList("Address ranges that may not be reached in the mode `restricted`, whatever else is allowed."),
 			},
 		},
 		"timeout": schema.StringAttribute{
@@ -261,5 +264,6 @@ func specAttributes() map[string]schema.Attribute {
 		},
 		"setup":  setupAttribute(absolute),
 		"docker": dockerAttribute(),
+		"vercel": vercelAttribute(),
 	}
 }

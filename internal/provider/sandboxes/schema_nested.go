@@ -14,11 +14,11 @@ import (
 func sourceAttribute() schema.Attribute {
 	notEmpty := validators.Length(1, 1024)
 	return schema.SingleNestedAttribute{
-		MarkdownDescription: "Where the file system comes from: exactly one member. Without it, `local` uses the host's system read-only; `docker` needs one.",
+		MarkdownDescription: "Where the file system comes from: exactly one member. Without it, `local` uses the host's system read-only and `vercel` the platform's default image; `docker` needs one.",
 		Optional:            true,
 		Attributes: map[string]schema.Attribute{
 			"image": schema.StringAttribute{
-				MarkdownDescription: "An OCI image reference (`docker`). Changing this replaces the sandbox.",
+				MarkdownDescription: "An OCI image reference (`docker`, `vercel`). Changing this replaces the sandbox.",
 				Optional:            true,
 				Validators:          []validator.String{validators.String("an OCI image reference", sandbox.CheckImage)},
 			},
@@ -26,6 +26,37 @@ func sourceAttribute() schema.Attribute {
 				MarkdownDescription: "The absolute path of a directory on the host that holds a root file system; it is used read-only (`local`). What `mounts` may not show may not be in it. Changing this replaces the sandbox.",
 				Optional:            true,
 				Validators:          []validator.String{validators.String("an absolute path other than the root", sandbox.CheckRootfs)},
+			},
+			"runtime": schema.StringAttribute{
+				MarkdownDescription: "A system that the platform knows by this name, for example `node24` or `python3.13` (`vercel`). Changing this replaces the sandbox.",
+				Optional:            true,
+				Validators:          []validator.String{notEmpty},
+			},
+			"git": schema.SingleNestedAttribute{
+				MarkdownDescription: "A repository whose files the workspace begins with (`vercel`). Used at creation only; a later value is no diff.",
+				Optional:            true,
+				Attributes: map[string]schema.Attribute{
+					"url": schema.StringAttribute{
+						MarkdownDescription: "The address to clone from, without credentials.",
+						Required:            true,
+						Validators:          []validator.String{notEmpty},
+					},
+					"revision": schema.StringAttribute{
+						MarkdownDescription: "A branch, tag or commit. Absent: the default branch.",
+						Optional:            true,
+						Validators:          []validator.String{notEmpty},
+					},
+					"depth": schema.Int64Attribute{
+						MarkdownDescription: "How many commits of history. Absent: the platform's choice.",
+						Optional:            true,
+						Validators:          []validator.Int64{validators.Between(1, 1<<31)},
+					},
+				},
+			},
+			"tarball_url": schema.StringAttribute{
+				MarkdownDescription: "The address of a `.tar.gz` whose files the workspace begins with (`vercel`). Used at creation only; a later value is no diff.",
+				Optional:            true,
+				Validators:          []validator.String{notEmpty},
 			},
 			"snapshot_id": schema.StringAttribute{
 				MarkdownDescription: "A snapshot of the same backend, for example `current_snapshot_id` of a persistent sandbox. Used at creation only; a later value is no diff.",
@@ -62,7 +93,7 @@ func portsAttribute() schema.Attribute {
 				Validators:          []validator.Int64{validators.Int64("1 to 65535", sandbox.CheckPort)},
 			},
 			"public": schema.BoolAttribute{
-				MarkdownDescription: "Whether it is published on all interfaces instead of the loopback interface. Absent: `false`.",
+				MarkdownDescription: "Whether it is published on all interfaces instead of the loopback interface. On `vercel` every port is open to everybody, so `true` is required. Absent: `false`.",
 				Optional:            true,
 			},
 		}},
@@ -138,6 +169,34 @@ func setupAttribute(absolute validator.String) schema.Attribute {
 				Validators:          []validator.String{validators.Duration()},
 			},
 		}},
+	}
+}
+
+func networkList(description string) schema.Attribute {
+	return schema.SetAttribute{
+		MarkdownDescription: description,
+		Optional:            true,
+		ElementType:         types.StringType,
+		Validators:          []validator.Set{validators.Each(validators.Length(1, 255))},
+	}
+}
+
+func vercelAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "What only `vercel` has.",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"region": schema.StringAttribute{
+				MarkdownDescription: "The region that sessions run in, for example `iad1` or `fra1`. A snapshot can be used in its own region only. Absent: the platform's choice, `iad1`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 32)},
+			},
+			"failover_regions": schema.ListAttribute{
+				MarkdownDescription: "Regions that are tried in this order when `region`, which has to be set, has no room. Absent: none.",
+				Optional:            true,
+				ElementType:         types.StringType,
+			},
+		},
 	}
 }
 

@@ -35,6 +35,12 @@ type sourceSettings struct {
 	Rootfs     string `json:"rootfs,omitempty"`
 	SnapshotID string `json:"snapshot_id,omitempty"`
 	CloneOf    string `json:"clone_of,omitempty"`
+	Runtime    string `json:"runtime,omitempty"`
+	TarballURL string `json:"tarball_url,omitempty"`
+	// A repository, with its revision and depth.
+	GitURL      string `json:"git_url,omitempty"`
+	GitRevision string `json:"git_revision,omitempty"`
+	GitDepth    int    `json:"git_depth,omitempty"`
 }
 
 type setupSettings struct {
@@ -62,7 +68,11 @@ func (c *converter) settingsOf(from model) (json.RawMessage, error) {
 		}
 	}
 	if source, ok := object[sourceModel](c, m.Source); ok {
-		kept.Source = &sourceSettings{source.Image.ValueString(), source.Rootfs.ValueString(), source.SnapshotID.ValueString(), source.CloneOf.ValueString()}
+		read := c.source(m.Source)
+		kept.Source = &sourceSettings{
+			Image: read.Image, Rootfs: read.Rootfs, SnapshotID: read.SnapshotID, CloneOf: source.CloneOf.ValueString(), Runtime: read.Runtime,
+			TarballURL: read.TarballURL, GitURL: read.GitURL, GitRevision: read.GitRevision, GitDepth: read.GitDepth,
+		}
 	}
 	kept.Spelling = c.spellingOf(m, p)
 	for _, step := range elements[setupModel](c, m.Setup.Elements()) {
@@ -103,7 +113,10 @@ func applySettings(raw json.RawMessage, to model) error {
 	m.Setup = setupValue(kept.Setup)
 	m.Timeouts.Object = timeoutsValue(kept.Timeouts)
 	if s := kept.Source; s != nil {
-		m.Source = sourceValue(backends.Source{Image: s.Image, Rootfs: s.Rootfs, SnapshotID: s.SnapshotID, CloneOf: s.CloneOf})
+		m.Source = sourceValue(backends.Source{
+			Image: s.Image, Rootfs: s.Rootfs, SnapshotID: s.SnapshotID, CloneOf: s.CloneOf, Runtime: s.Runtime,
+			TarballURL: s.TarballURL, GitURL: s.GitURL, GitRevision: s.GitRevision, GitDepth: s.GitDepth,
+		})
 	}
 	kept.Spelling.apply(m, p)
 	kept.Runtime.apply(to.workspace())

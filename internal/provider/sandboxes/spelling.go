@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
 // spelling is how a configuration writes what a backend tells in its own words: defaults that are
@@ -16,6 +18,10 @@ type spelling struct {
 	Ports   []portSpelling  `json:"ports,omitempty"`
 	Mounts  []mountSpelling `json:"mounts,omitempty"`
 	Docker  *dockerSpelling `json:"docker,omitempty"`
+	Vercel  *vercelSpelling `json:"vercel,omitempty"`
+	// CPUs and MemoryMiB may be a platform's own defaults, spelled out.
+	CPUs      *float64 `json:"cpus,omitempty"`
+	MemoryMiB *int64   `json:"memory_mib,omitempty"`
 	// Empty names the collections that are there and hold nothing.
 	Empty []string `json:"empty,omitempty"`
 }
@@ -41,6 +47,11 @@ type dockerSpelling struct {
 	PullPolicy        *string   `json:"pull_policy,omitempty"`
 }
 
+type vercelSpelling struct {
+	Region   *string   `json:"region,omitempty"`
+	Failover *[]string `json:"failover_regions,omitempty"`
+}
+
 // collections are those that mean the same when empty as when absent. Setup and the like are among
 // them although no backend knows them: their settings cannot tell one from the other either.
 func collections(m *common, p *persistence) map[string]attr.Value {
@@ -55,7 +66,14 @@ func collections(m *common, p *persistence) map[string]attr.Value {
 }
 
 func (c *converter) spellingOf(m *common, p *persistence) spelling {
-	s := spelling{Timeout: m.Timeout.ValueString()}
+	s := spelling{Timeout: m.Timeout.ValueString(), CPUs: m.CPUs.ValueFloat64Pointer(), MemoryMiB: m.MemoryMiB.ValueInt64Pointer()}
+	if options, ok := object[vercelModel](c, m.Vercel); ok {
+		s.Vercel = &vercelSpelling{Region: options.Region.ValueStringPointer()}
+		if !options.FailoverRegions.IsNull() {
+			regions := append([]string{}, c.strings(options.FailoverRegions.Elements())...)
+			s.Vercel.Failover = &regions
+		}
+	}
 	if network, ok := object[networkModel](c, m.Network); ok {
 		s.Network = network.Mode.ValueString()
 	}
@@ -110,8 +128,18 @@ func isEmpty(value attr.Value) bool {
 // apply writes the spelling into an imported model, before what the backend tells.
 func (s spelling) apply(m *common, p *persistence) {
 	m.Timeout = textOrNull(s.Timeout)
+	m.CPUs, m.MemoryMiB = types.Float64PointerValue(s.CPUs), types.Int64PointerValue(s.MemoryMiB)
+	if s.Vercel != nil {
+		failover := types.ListNull(types.StringType)
+		if s.Vercel.Failover != nil {
+			failover = stringListValue(*s.Vercel.Failover)
+		}
+		m.Vercel = types.ObjectValueMust(vercelType, map[string]attr.Value{
+			"region": types.StringPointerValue(s.Vercel.Region), "failover_regions": failover,
+		})
+	}
 	if s.Network != "" {
-		m.Network = types.ObjectValueMust(networkType, map[string]attr.Value{"mode": types.StringValue(s.Network)})
+		m.Network = networkValue(backends.Network{Mode: s.Network})
 	}
 	if len(s.Ports) > 0 {
 		m.Ports = types.SetValueMust(portType, s.ports())

@@ -13,6 +13,13 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
+// replacedWhole tells whether a changed environment takes the secrets along: where it cannot be read, it is
+// replaced as a whole.
+func replacedWhole(plan, before *common) bool {
+	table, known := capabilityTable(plan)
+	return known && table.EnvironmentUnreadable && !plan.Environment.Equal(before.Environment)
+}
+
 // Update changes what the plan changed, and finishes or recovers what a read found cut short.
 func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, state, config := r.newModel(), r.newModel(), r.newModel()
@@ -32,7 +39,7 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 
 	secrets := types.MapNull(types.StringType)
 	// Secrets that lived in lost compute are handed in again, whatever their version.
-	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion) || before.Status.ValueString() == string(backends.StatusLost) || r.madeAgain(plan, before)
+	replaceSecrets := !m.SecretVersion.Equal(before.SecretVersion) || before.Status.ValueString() == string(backends.StatusLost) || r.madeAgain(plan, before) || replacedWhole(m, before)
 	if replaceSecrets {
 		secrets = configured.SecretEnvironment
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -82,8 +83,8 @@ func (c *checker) checkSource() {
 	unknown := false
 	for _, member := range []struct {
 		name  string
-		value types.String
-	}{{"image", source.Image}, {"rootfs", source.Rootfs}, {"snapshot_id", source.SnapshotID}, {"clone_of", source.CloneOf}} {
+		value attr.Value
+	}{{"image", source.Image}, {"rootfs", source.Rootfs}, {"runtime", source.Runtime}, {"git", source.Git}, {"tarball_url", source.TarballURL}, {"snapshot_id", source.SnapshotID}, {"clone_of", source.CloneOf}} {
 		unknown = unknown || member.value.IsUnknown()
 		if !member.value.IsNull() && !member.value.IsUnknown() {
 			given = append(given, "`"+member.name+"`")
@@ -93,7 +94,7 @@ func (c *checker) checkSource() {
 		c.invalid(path.Root("source"), "Several Sources", "Exactly one member of `source` may be set, and these are: "+strings.Join(given, ", ")+".")
 	}
 	if len(given) == 0 && !unknown {
-		c.invalid(path.Root("source"), "Empty Source", "`source` needs exactly one of `image`, `rootfs`, `snapshot_id` and `clone_of`. Leave the attribute out to use the backend's default. A misspelled member is dropped unseen before it reaches the provider.")
+		c.invalid(path.Root("source"), "Empty Source", "`source` needs exactly one of `image`, `rootfs`, `runtime`, `git`, `tarball_url`, `snapshot_id` and `clone_of`. Leave the attribute out to use the backend's default. A misspelled member is dropped unseen before it reaches the provider.")
 	}
 	c.checkClone(source.CloneOf)
 }
@@ -236,7 +237,9 @@ func (c *checker) checkSetup() {
 		at := path.Root("setup").AtListIndex(i)
 		c.checkArgv(at.AtName("command"), step.Command)
 		c.checkEnvironment(at.AtName("environment"), step.Environment)
-		if known && !capabilities.User && !step.User.IsNull() {
+		user := step.User.ValueString()
+		asRoot := capabilities.SystemPackages && (user == "0" || user == "root" || step.User.IsUnknown())
+		if known && !capabilities.User && !step.User.IsNull() && !asRoot {
 			c.unsupported(at.AtName("user"), "It runs every command as one unprivileged user that cannot be chosen.")
 		}
 	}
@@ -277,7 +280,14 @@ func (c *checker) checkCapabilities() {
 	if base, ok := c.baseSnapshot(); ok {
 		spec.Source = backends.Source{SnapshotID: base}
 	}
-	for _, gap := range capabilities.Gaps(spec) {
+	if retention, ok := c.retention(); ok && capabilities.NativeRetention {
+		spec.Retention = retention
+	}
+	kind := backends.Session
+	if c.p != nil && !c.session() {
+		kind = backends.Persistent
+	}
+	for _, gap := range append(capabilities.Gaps(spec), backendset.CheckSpec(c.m.Backend.ValueString(), kind, spec)...) {
 		if gap.Attribute == "source" && c.sourceUnsure() || gap.Attribute == "network.mode" && !slices.Contains(networkModes, spec.Network.Mode) {
 			continue // not known yet; or no mode at all, which the attribute's own validator reports
 		}
@@ -289,6 +299,15 @@ func (c *checker) checkCapabilities() {
 			c.unsupported(path.Root("require_capabilities").AtSetValue(types.StringValue(name)), fmt.Sprintf("It lacks the capability %q. It has: %s.", name, strings.Join(capabilities.Names(), ", ")))
 		}
 	}
+}
+
+// retention is the `snapshot_retention` of the model, as far as it is known.
+func (c *checker) retention() (*backends.SnapshotRetention, bool) {
+	if c.p == nil {
+		return nil, false
+	}
+	retention, ok := object[retentionModel](&c.converter, c.p.SnapshotRetention)
+	return &backends.SnapshotRetention{KeepLast: retention.KeepLast.ValueInt64(), Expiration: c.duration(retention.Expiration)}, ok
 }
 
 // sourceUnsure tells whether a source could still turn out to be given.

@@ -86,12 +86,39 @@ func dockerValue(options backends.DockerOptions) types.Object {
 	})
 }
 
+// networkValue is a network policy as a configuration would write it.
+func networkValue(network backends.Network) types.Object {
+	return types.ObjectValueMust(networkType, map[string]attr.Value{
+		"mode": types.StringValue(network.Mode), "allow_domains": stringSetOrNull(network.AllowDomains),
+		"allow_cidrs": stringSetOrNull(network.AllowCIDRs), "deny_cidrs": stringSetOrNull(network.DenyCIDRs),
+	})
+}
+
+func vercelValue(options backends.VercelOptions) types.Object {
+	failover := types.ListNull(types.StringType)
+	if len(options.FailoverRegions) > 0 {
+		failover = stringListValue(options.FailoverRegions)
+	}
+	return types.ObjectValueMust(vercelType, map[string]attr.Value{"region": textOrNull(options.Region), "failover_regions": failover})
+}
+
 func sourceValue(source backends.Source) types.Object {
 	if source == (backends.Source{}) {
 		return types.ObjectNull(sourceType)
 	}
+	git := types.ObjectNull(gitType)
+	if source.GitURL != "" {
+		depth := types.Int64Null()
+		if source.GitDepth != 0 {
+			depth = types.Int64Value(int64(source.GitDepth))
+		}
+		git = types.ObjectValueMust(gitType, map[string]attr.Value{
+			"url": types.StringValue(source.GitURL), "revision": textOrNull(source.GitRevision), "depth": depth,
+		})
+	}
 	return types.ObjectValueMust(sourceType, map[string]attr.Value{
-		"image": textOrNull(source.Image), "rootfs": textOrNull(source.Rootfs),
+		"image": textOrNull(source.Image), "rootfs": textOrNull(source.Rootfs), "runtime": textOrNull(source.Runtime),
+		"git": git, "tarball_url": textOrNull(source.TarballURL),
 		"snapshot_id": textOrNull(source.SnapshotID), "clone_of": textOrNull(source.CloneOf),
 	})
 }
@@ -112,6 +139,7 @@ func setNull(of model) {
 		Setup:               types.ListNull(setupType),
 		RequireCapabilities: types.SetNull(types.StringType),
 		Docker:              types.ObjectNull(dockerType),
+		Vercel:              types.ObjectNull(vercelType),
 		Endpoints:           types.MapNull(types.StringType),
 		Capabilities:        types.SetNull(types.StringType),
 		Timeouts:            timeouts.Value{Object: types.ObjectNull(timeoutsType)},
