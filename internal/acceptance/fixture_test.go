@@ -33,6 +33,7 @@ type fixture struct {
 	backend string
 	engine  *acctest.Engine // nil on local
 	image   string          // empty on local
+	cloud   *platform       // nil on all but vercel
 }
 
 // onEach runs a parallel subtest for each CLI and each of the backends; without any, for all.
@@ -81,6 +82,9 @@ func newFixture(t *testing.T, cli acctest.CLI, backend string) *fixture {
 		f.engine = acctest.DockerEngine(t)
 		f.engine.CleanUp("sandlot.owner=" + f.Owner)
 		f.Setenv("DOCKER_HOST", f.engine.Host())
+	}
+	if backend == "vercel" {
+		f.cloud = newPlatform(f)
 	}
 	return f
 }
@@ -138,7 +142,13 @@ const seed = `setup = [{ command = ["sh", "-c", "head -c 4096 /dev/urandom > /wo
 func (f *fixture) fileHash(name, file string) string {
 	f.t.Helper()
 	var content []byte
-	if f.docker() {
+	if f.cloud != nil {
+		read, found := f.cloud.readFile(name, "/workspace/"+file)
+		if !found {
+			return ""
+		}
+		content = read
+	} else if f.docker() {
 		read, found := f.engine.ReadFile(name, "/workspace/"+file)
 		if !found {
 			return ""
@@ -180,6 +190,10 @@ func (f *fixture) exists(name string) bool {
 		_, found := f.engine.Container(name)
 		return found
 	}
+	if f.cloud != nil {
+		_, found := f.cloud.sandbox(name)
+		return found
+	}
 	_, err := os.Stat(f.sandboxDir(name))
 	return err == nil
 }
@@ -190,12 +204,19 @@ func (f *fixture) running(name string) bool {
 	if f.docker() {
 		return f.engine.MustContainer(name).State.Running
 	}
+	if f.cloud != nil {
+		return f.cloud.must(name).Status == "running"
+	}
 	return f.readRecord(name)["status"] == "running"
 }
 
 // vanish removes a sandbox with its data, as somebody outside would.
 func (f *fixture) vanish(name string) {
 	f.t.Helper()
+	if f.cloud != nil {
+		f.cloud.remove(name)
+		return
+	}
 	if !f.docker() {
 		if err := os.RemoveAll(f.sandboxDir(name)); err != nil {
 			f.t.Fatal(err)
@@ -211,6 +232,10 @@ func (f *fixture) vanish(name string) {
 // stopOutside and startOutside change the run state behind the provider's back.
 func (f *fixture) stopOutside(name string) {
 	f.t.Helper()
+	if f.cloud != nil {
+		f.cloud.stop(name)
+		return
+	}
 	if f.docker() {
 		f.engine.Stop(name)
 		return
@@ -220,6 +245,10 @@ func (f *fixture) stopOutside(name string) {
 
 func (f *fixture) startOutside(name string) {
 	f.t.Helper()
+	if f.cloud != nil {
+		f.cloud.resume(name)
+		return
+	}
 	if f.docker() {
 		f.engine.Start(name)
 		return
@@ -262,6 +291,9 @@ func (f *fixture) editRecord(name string, edit func(record map[string]any)) {
 // mark is one of the marks on the sandbox itself: owner, record, kind, workspace.
 func (f *fixture) mark(name, key string) string {
 	f.t.Helper()
+	if f.cloud != nil {
+		return f.cloud.must(name).Tags["sandlot-"+key]
+	}
 	if f.docker() {
 		labels, _ := f.engine.MustContainer(name).Config["Labels"].(map[string]any)
 		value, _ := labels["sandlot."+key].(string)

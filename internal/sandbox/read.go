@@ -139,7 +139,11 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	if observed != nil && observed.CurrentSnapshotID != "" {
 		view.CurrentSnapshotID = observed.CurrentSnapshotID
 	}
-	if observed != nil && observed.Status != backends.StatusLost && !m.Backend.Capabilities().EnvironmentUnreadable {
+	switch {
+	case observed == nil || observed.Status == backends.StatusLost:
+	case m.Backend.Capabilities().EnvironmentUnreadable:
+		view.Observed.Spec.Environment, view.Observed.Spec.SecretNames = kept.Spec.Environment, kept.Spec.SecretNames
+	default:
 		view.LostSecrets = without(kept.Spec.SecretNames, observed.Spec.SecretNames)
 	}
 	view.TakenOver = attachment.Token != "" && record.Attachment != "" && record.Attachment != attachment.Token
