@@ -20,6 +20,10 @@ func (f *fixture) inSandbox(more string) string {
 func (f *fixture) content(file string) string {
 	f.t.Helper()
 	name := f.Show().Text(keptAddress, "name")
+	if f.cloud != nil {
+		content, _ := f.cloud.readFile(name, "/workspace/"+file)
+		return string(content)
+	}
 	if f.docker() {
 		content, _ := f.engine.ReadFile(name, "/workspace/"+file)
 		return string(content)

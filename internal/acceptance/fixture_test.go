@@ -36,12 +36,18 @@ type fixture struct {
 	cloud   *platform       // nil on all but vercel
 }
 
+// backendsVariable narrows the backends that tests for all of them run on: "vercel", or "local docker".
+const backendsVariable = "SANDLOT_TEST_BACKENDS"
+
 // onEach runs a parallel subtest for each CLI and each of the backends; without any, for all.
 func onEach(t *testing.T, test func(f *fixture), backends ...string) {
 	t.Helper()
 	t.Parallel()
 	if len(backends) == 0 {
 		backends = []string{"local", "docker"}
+		if chosen := strings.Fields(os.Getenv(backendsVariable)); len(chosen) > 0 {
+			backends = chosen
+		}
 	}
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		for _, backend := range backends {

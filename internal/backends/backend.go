@@ -92,6 +92,14 @@ func CheckSpec(backend Backend, kind Kind, spec Spec) []Gap {
 	return nil
 }
 
+// Glancer is implemented by backends that can read many sandboxes by few requests.
+type Glancer interface {
+	// Glance is Get for a sandbox that was last asked to be as spec says. It answers from one listing
+	// that all calls share until this backend itself changes something, and reads singly what that
+	// does not tell for certain. A read.
+	Glance(ctx context.Context, name string, spec Spec) (Observed, error)
+}
+
 // Snapshotter is implemented by backends whose capability table has Snapshot.
 //
 // Where it has AssignedSnapshotIDs, the id that CreateSnapshot takes is the [Observed].SessionID of

@@ -108,7 +108,7 @@ func (m *Manager) Look(ctx context.Context, record store.Record) (View, error) {
 
 func (m *Manager) view(ctx context.Context, name string, attachment Attachment, record *store.Record) (View, error) {
 	var view View
-	observed, err := m.get(ctx, name)
+	observed, err := m.glance(ctx, name, record)
 	if err != nil {
 		return view, err
 	}
@@ -159,6 +159,26 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		view.Status = StatusInterrupted
 	}
 	return view, nil
+}
+
+// glance is get for a sandbox that is only looked at, with its record if there is one.
+func (m *Manager) glance(ctx context.Context, name string, record *store.Record) (*backends.Observed, error) {
+	glancer, ok := m.Backend.(backends.Glancer)
+	if !ok || record == nil {
+		return m.get(ctx, name)
+	}
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return nil, err
+	}
+	observed, err := glancer.Glance(ctx, name, kept.Spec)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &observed, nil
 }
 
 // viewWorkspace adds what the record keeps of a workspace runtime.

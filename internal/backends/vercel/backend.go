@@ -33,9 +33,11 @@ type Backend struct {
 	seen bool
 	// secrets are those that passed through here, by sandbox, so that output does not show them.
 	secrets map[string]map[string]string
+	listing listing
 }
 
 var (
+	_ backends.Glancer     = (*Backend)(nil)
 	_ backends.Backend     = (*Backend)(nil)
 	_ backends.Snapshotter = (*Backend)(nil)
 	_ backends.Checker     = (*Backend)(nil)

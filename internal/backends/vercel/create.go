@@ -33,6 +33,7 @@ func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backend
 		}
 	}
 	b.remember(marks.Name, spec.Secrets)
+	defer b.listing.drop()
 	state, err := createWhenReady(ctx, client, createRequest(marks, spec))
 	if api.Ambiguous(err) {
 		cause := err

@@ -17,6 +17,7 @@ const deleteBudget = time.Minute
 // gone nothing tells its snapshots from theirs.
 func (b *Backend) Delete(ctx context.Context, marks backends.Marks, options backends.DeleteOptions) error {
 	const operation = "delete sandbox"
+	defer b.listing.drop()
 	client, err := b.connect()
 	if err != nil {
 		return err

@@ -8,9 +8,6 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 )
 
-// listPage is how many objects one request of a listing asks for.
-const listPage = 100
-
 // Get implements [backends.Backend]. It resumes nothing.
 func (b *Backend) Get(ctx context.Context, name string) (backends.Observed, error) {
 	client, err := b.connect()
@@ -52,9 +49,9 @@ func (b *Backend) List(ctx context.Context) ([]backends.Observed, error) {
 	return all, nil
 }
 
-// listed reads all pages of a listing of sandboxes.
+// listed reads all pages of a listing of sandboxes. How large a page may be is not known (section 14), so
+// the API decides.
 func listed(ctx context.Context, client *api.Client, filter api.SandboxFilter) ([]api.Sandbox, error) {
-	filter.PageSize = listPage
 	var all []api.Sandbox
 	for sandbox, err := range client.ListSandboxes(ctx, filter) {
 		if err != nil {

@@ -15,6 +15,7 @@ const settleBudget = 5 * time.Minute
 // Start implements [backends.Backend]: it resumes a sandbox once. [backends.Expired] when there is no
 // snapshot to resume from, as for a session sandbox that has stopped.
 func (b *Backend) Start(ctx context.Context, name string) error {
+	defer b.listing.drop()
 	client, err := b.connect()
 	if err != nil {
 		return err
@@ -66,6 +67,7 @@ func unresumable(found api.Sandbox, err error) error {
 // Stop implements [backends.Backend]. It returns once the session has ended and, for a persistent
 // sandbox, once what it was saved to is what the next session starts from (section 7.3).
 func (b *Backend) Stop(ctx context.Context, name string) error {
+	defer b.listing.drop()
 	const operation = "stop sandbox"
 	client, err := b.connect()
 	if err != nil {

@@ -29,6 +29,7 @@ func (b *Backend) Reconfigure(ctx context.Context, marks backends.Marks, spec ba
 		return backends.Observed{}, err
 	}
 	b.remember(marks.Name, spec.Secrets)
+	defer b.listing.drop()
 	if _, err := client.UpdateSandbox(ctx, marks.Name, updateRequest(marks, spec)); err != nil && !api.Ambiguous(err) {
 		return backends.Observed{}, err
 	} else if err != nil {

@@ -59,6 +59,7 @@ func (b *Backend) CreateSnapshot(ctx context.Context, marks backends.Marks, sess
 
 // takeSnapshot saves a running session and waits until the snapshot can be used.
 func (b *Backend) takeSnapshot(ctx context.Context, client *api.Client, state api.SandboxState) (backends.Snapshot, error) {
+	defer b.listing.drop()
 	name, session := state.Sandbox.Name, state.Session.ID
 	expiration := state.Sandbox.SnapshotExpiration
 	if expiration == nil {
@@ -130,7 +131,7 @@ func savedByStop(ctx context.Context, client *api.Client, state api.SandboxState
 
 // savedByHand returns the snapshot that was asked for of a session, nil when there is none.
 func savedByHand(ctx context.Context, client *api.Client, name, session string) (*api.Snapshot, error) {
-	for found, err := range client.ListSnapshots(ctx, api.ListFilter{Sandbox: name, PageSize: listPage}) {
+	for found, err := range client.ListSnapshots(ctx, api.ListFilter{Sandbox: name}) {
 		if err != nil {
 			return nil, err
 		}
@@ -145,14 +146,14 @@ func savedByHand(ctx context.Context, client *api.Client, name, session string) 
 // alone also finds those of earlier sandboxes of that name.
 func ownSnapshots(ctx context.Context, client *api.Client, name string) ([]api.Snapshot, error) {
 	sessions := map[string]bool{}
-	for session, err := range client.ListSessions(ctx, api.ListFilter{Sandbox: name, PageSize: listPage}) {
+	for session, err := range client.ListSessions(ctx, api.ListFilter{Sandbox: name}) {
 		if err != nil {
 			return nil, err
 		}
 		sessions[session.ID] = true
 	}
 	var own []api.Snapshot
-	for found, err := range client.ListSnapshots(ctx, api.ListFilter{Sandbox: name, PageSize: listPage}) {
+	for found, err := range client.ListSnapshots(ctx, api.ListFilter{Sandbox: name}) {
 		if err != nil {
 			return nil, err
 		}
