@@ -20,7 +20,7 @@ var debianImage = regexp.MustCompile(`debian:[a-z0-9-]+`)
 
 // walked are the examples that have a test of their own.
 var walked = map[string]bool{
-	"base-snapshot-pipeline": true, "team-postgres": true, "team-postgres/reader": true, "workspaces": true,
+	"base-snapshot-pipeline": true, "team-postgres": true, "team-postgres/reader": true, "vercel-workspaces": true, "workspaces": true,
 }
 
 // TestExamplesApply applies every other example of the documentation as it stands there. The second
@@ -164,6 +164,21 @@ func TestExamplesWorkspaces(t *testing.T) {
 		f.Destroy().Succeed()
 		f.nothingLeft()
 	})
+}
+
+// TestExamplesVercelWorkspaces runs the script that walks through the example's README, on the test's own
+// simulator. It checks every step itself.
+func TestExamplesVercelWorkspaces(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		f.example("vercel-workspaces")
+		f.Setenv("TF_VAR_base_url", f.cloud.server.URL())
+		f.Setenv("TF_VAR_owner", f.Owner)
+		f.Setenv("TF_VAR_data_dir", f.DataDir)
+		f.script("run.sh", "simulated").Succeed()
+		if left := f.cloud.server.Inventory().Sandboxes; len(left) > 0 {
+			f.t.Errorf("there are %+v", left)
+		}
+	}, "vercel")
 }
 
 // TestExamplesTeamPostgres applies the example on a database with the roles that its README makes. The
