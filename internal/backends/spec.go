@@ -153,6 +153,8 @@ type Observed struct {
 	SessionID string
 	// CurrentSnapshotID is what the next session starts from, where the platform saves what it stops.
 	CurrentSnapshotID string
+	// Unresumable: it is stopped, and what it would be started from is gone. Start would be [Expired].
+	Unresumable bool
 	// Endpoints maps "port/protocol" to a URL or address that reaches it from the host.
 	Endpoints map[string]string
 	// Workspace is the absolute path of the workspace inside.

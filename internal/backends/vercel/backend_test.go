@@ -223,6 +223,14 @@ func TestExpiredSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wantKind("Start", f.Start(t.Context(), "box"), backends.Expired)
+	for what, read := range map[string]func() (backends.Observed, error){
+		"Get":    func() (backends.Observed, error) { return f.Get(t.Context(), "box") },
+		"Glance": func() (backends.Observed, error) { return f.Glance(t.Context(), "box", backends.Spec{}) },
+	} {
+		if after, err := read(); err != nil || !after.Unresumable || observed.Unresumable {
+			t.Errorf("%s tells %+v, %v", what, after, err)
+		}
+	}
 	if made := f.server.Inventory().SessionsMade; made != 1 {
 		t.Errorf("%d sessions were made", made)
 	}

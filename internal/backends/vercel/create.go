@@ -50,13 +50,14 @@ func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backend
 	if err != nil {
 		return backends.Observed{}, err
 	}
+	var seen backends.Observed
 	if err = awaitRunning(ctx, client, state.Session); err == nil {
-		state, err = client.GetSandbox(ctx, marks.Name)
+		seen, err = read(ctx, client, marks.Name)
 	}
 	if err != nil {
 		return backends.Observed{}, b.undo(ctx, marks, err)
 	}
-	return observed(state), nil
+	return seen, nil
 }
 
 // createWhenReady repeats a create while the platform prepares the image: nothing was made then.

@@ -14,11 +14,32 @@ func (b *Backend) Get(ctx context.Context, name string) (backends.Observed, erro
 	if err != nil {
 		return backends.Observed{}, err
 	}
+	return read(ctx, client, name)
+}
+
+// read is a single read of a sandbox and, when it is stopped, of the snapshot it would be resumed from.
+func read(ctx context.Context, client *api.Client, name string) (backends.Observed, error) {
 	state, err := client.GetSandbox(ctx, name)
 	if err != nil {
 		return backends.Observed{}, err
 	}
-	return observed(state), nil
+	seen := observed(state)
+	if id := needed(seen); id != "" {
+		snapshot, err := client.GetSnapshot(ctx, id)
+		seen.Unresumable = errors.Is(err, backends.NotFound) || err == nil && snapshot.Status != api.SnapshotCreated
+		if err := ignoring(err, backends.NotFound); err != nil {
+			return backends.Observed{}, err
+		}
+	}
+	return seen, nil
+}
+
+// needed is the snapshot that decides whether a sandbox can be resumed, "" when none does.
+func needed(seen backends.Observed) string {
+	if seen.Running() || seen.Unresumable {
+		return ""
+	}
+	return seen.CurrentSnapshotID
 }
 
 // List implements [backends.Backend]. A listing tells neither ports nor working directories, so each
@@ -37,14 +58,14 @@ func (b *Backend) List(ctx context.Context) ([]backends.Observed, error) {
 		if sandbox.Tags[ownerTag] == "" {
 			continue
 		}
-		state, err := client.GetSandbox(ctx, sandbox.Name)
+		seen, err := read(ctx, client, sandbox.Name)
 		if errors.Is(err, backends.NotFound) {
 			continue // it went meanwhile
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, observed(state))
+		all = append(all, seen)
 	}
 	return all, nil
 }

@@ -17,6 +17,8 @@ const patchedAfter = 2 * time.Second
 type listing struct {
 	mu    sync.Mutex
 	known map[string]api.Sandbox
+	// snapshots are the ids of the usable ones, nil until somebody needs them.
+	snapshots map[string]bool
 }
 
 // find returns a sandbox of the listing.
@@ -37,11 +39,28 @@ func (l *listing) find(ctx context.Context, client *api.Client, name string) (ap
 	return found, ok, nil
 }
 
+// usable tells whether a snapshot can be started from, by a listing of all snapshots.
+func (l *listing) usable(ctx context.Context, client *api.Client, id string) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.snapshots == nil {
+		all := map[string]bool{}
+		for snapshot, err := range client.ListSnapshots(ctx, api.ListFilter{}) {
+			if err != nil {
+				return false, err
+			}
+			all[snapshot.ID] = snapshot.Status == api.SnapshotCreated
+		}
+		l.snapshots = all
+	}
+	return l.snapshots[id], nil
+}
+
 // drop forgets the listing: something has changed, or may have.
 func (l *listing) drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known = nil
+	l.known, l.snapshots = nil, nil
 }
 
 // Glance implements [backends.Glancer]. A listing tells no ports, so a sandbox that has some, or that was
@@ -63,7 +82,17 @@ func (b *Backend) Glance(ctx context.Context, name string, spec backends.Spec) (
 	if !ok || found.Cwd == "" || found.StatusUpdatedAt.IsZero() || patched {
 		return b.Get(ctx, name)
 	}
-	return observed(api.SandboxState{
+	seen := observed(api.SandboxState{
 		Sandbox: found, Session: api.Session{ID: found.CurrentSessionID, Status: found.Status, Cwd: found.Cwd},
-	}), nil
+	})
+	if id := needed(seen); id != "" {
+		usable, err := b.listing.usable(ctx, client, id)
+		if err != nil {
+			return backends.Observed{}, err
+		}
+		if !usable {
+			return b.Get(ctx, name) // only a single read proves that it is gone
+		}
+	}
+	return seen, nil
 }

@@ -26,6 +26,7 @@ func observed(state api.SandboxState) backends.Observed {
 			},
 		},
 	}
+	seen.Unresumable = seen.Status == backends.StatusStopped && (!found.Persistent || found.CurrentSnapshotID == "")
 	for _, route := range state.Routes {
 		if route.System {
 			continue

@@ -41,11 +41,7 @@ func (b *Backend) Reconfigure(ctx context.Context, marks backends.Marks, spec ba
 	if err := changeLive(ctx, client, before.Session, wantedOf(spec)); err != nil {
 		return backends.Observed{}, err
 	}
-	after, err := client.GetSandbox(ctx, marks.Name)
-	if err != nil {
-		return backends.Observed{}, err
-	}
-	return observed(after), nil
+	return read(ctx, client, marks.Name)
 }
 
 // changeLive changes a running session. One that ends meanwhile has nothing left to change. A shorter

@@ -150,7 +150,7 @@ func (c *converter) observeComputed(m *common, p *persistence, view sandbox.View
 		set(&p.CurrentSnapshotID, view.CurrentSnapshotID)
 	}
 	if !unknownOnly || p.Resumable.IsUnknown() {
-		p.Resumable = types.BoolValue(view.Status != sandbox.StatusMissing && view.Status != sandbox.StatusDeleting)
+		p.Resumable = types.BoolValue(view.Status != sandbox.StatusMissing && view.Status != sandbox.StatusDeleting && !observed.Unresumable)
 	}
 }
 
