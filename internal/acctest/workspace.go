@@ -21,7 +21,9 @@ type Workspace struct {
 	Dir, DataDir, Home string
 	// Owner is the provider's owner. Tag is in it and in every name made by Unique.
 	Owner, Tag string
-	env        map[string]string
+	// Always stands in every provider block.
+	Always string
+	env    map[string]string
 }
 
 // NewWorkspace makes a workspace whose CLI uses the given plugin; with an empty path it is built.
@@ -93,10 +95,10 @@ func (w *Workspace) Provider(body string) {
 	w.ProviderBlock(fmt.Sprintf("  data_dir = %q\n  owner    = %q\n%s", w.DataDir, w.Owner, body))
 }
 
-// ProviderBlock writes a provider block with that body and nothing else.
+// ProviderBlock writes a provider block with that body and nothing else but Always.
 func (w *Workspace) ProviderBlock(body string) {
 	w.T.Helper()
-	w.Write("provider.tf", "terraform {\n  required_providers {\n    sandlot = {\n      source = \"sandlot-dev/sandlot\"\n    }\n  }\n}\n\nprovider \"sandlot\" {\n"+body+"\n}\n")
+	w.Write("provider.tf", "terraform {\n  required_providers {\n    sandlot = {\n      source = \"sandlot-dev/sandlot\"\n    }\n  }\n}\n\nprovider \"sandlot\" {\n"+body+"\n"+w.Always+"\n}\n")
 }
 
 // Config writes the resources, in place of those before.

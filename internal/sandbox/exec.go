@@ -58,6 +58,19 @@ func (m *Manager) reached(ctx context.Context, observed backends.Observed, work 
 	return m.awake(ctx, observed.Name, work)
 }
 
+// Reach runs work on files of a sandbox as it was observed, in one go. Where files need a running sandbox,
+// a stopped one is started for it and stopped again, as by [Manager.Exec].
+func (m *Manager) Reach(ctx context.Context, observed backends.Observed, work func(context.Context, backends.Observed) error) error {
+	if !m.Backend.Capabilities().FilesNeedCompute {
+		return work(ctx, observed)
+	}
+	// Also when it was seen running: that may be for the length of somebody else's work only.
+	return m.awake(ctx, observed.Name, func(ctx context.Context) error {
+		observed.Status = backends.StatusRunning
+		return work(ctx, observed)
+	})
+}
+
 // awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put
 // back, so that no other work finds it awake and loses it in the middle.
 func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) (err error) {

@@ -35,7 +35,10 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 	place, err := r.present(ctx, plan.SandboxID.ValueString(), "")
 	var written sandbox.FileState
 	if err == nil {
-		written, err = r.seed(ctx, place, plan)
+		err = place.Reach(ctx, func(ctx context.Context, place inside.Place) (err error) {
+			written, err = r.seed(ctx, place, plan)
+			return err
+		})
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromAttributeError(plan.contentPath(), fmt.Sprintf("Unable to Create File %q", plan.Path.ValueString()), err))
@@ -174,7 +177,10 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	place, err := r.present(ctx, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
 	var written sandbox.FileState
 	if err == nil {
-		written, err = r.change(ctx, place, plan, state)
+		err = place.Reach(ctx, func(ctx context.Context, place inside.Place) (err error) {
+			written, err = r.change(ctx, place, plan, state)
+			return err
+		})
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromAttributeError(plan.contentPath(), fmt.Sprintf("Unable to Update File %q", state.ID.ValueString()), err))
@@ -271,7 +277,7 @@ func (r *fileResource) Delete(ctx context.Context, req resource.DeleteRequest, r
 	defer cancel()
 	place, err := inside.Look(ctx, r.client, state.SandboxID.ValueString(), inside.Bound(ctx, req.Private, &resp.Diagnostics))
 	if err == nil && !place.Gone {
-		err = r.remove(ctx, place, state)
+		err = place.Reach(ctx, func(ctx context.Context, place inside.Place) error { return r.remove(ctx, place, state) })
 	}
 	if place.Unreadable(err) {
 		resp.Diagnostics.Append(diagnostics.Warning(string(backends.NotRunning), "Files Are Left in Place",

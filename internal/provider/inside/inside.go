@@ -44,6 +44,14 @@ type Place struct {
 	Remembered bool
 }
 
+// Reach runs work on the sandbox's files, in which place is as it is during that work.
+func (p Place) Reach(ctx context.Context, work func(ctx context.Context, place Place) error) error {
+	return p.Manager.Reach(ctx, p.Observed, func(ctx context.Context, observed backends.Observed) error {
+		p.Observed = observed
+		return work(ctx, p)
+	})
+}
+
 // Look finds the sandbox of an id by reads only. bound is what an earlier run remembered.
 func Look(ctx context.Context, c *client.Client, sandboxID, bound string) (Place, error) {
 	manager, name, err := c.ManagerOf(sandboxID)
