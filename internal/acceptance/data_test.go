@@ -65,7 +65,7 @@ func TestRetainedDataComesBack(t *testing.T) {
 		if now := f.fileHash(name, keptFile); now != hash {
 			f.t.Errorf("the first generation changed: %s, before %s", now, hash)
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestCreateBeforeDestroyKeepsData replaces with create_before_destroy and purge: the new instance

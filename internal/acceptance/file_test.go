@@ -71,7 +71,7 @@ func TestFilePathInAnotherSpelling(t *testing.T) {
 		f.Apply(acctest.Var("path", "moved/notes.txt")).Succeed()
 		f.holds("moved/notes.txt", "edited\n")
 		f.holds("notes.txt", "")
-	})
+	}, everywhere()...)
 }
 
 // TestFilesMoveUp drops the first element of a list, so that each file takes the path of the one
@@ -104,7 +104,7 @@ resource "sandlot_file" "list" {
 		f.Config(files(false, "c", "b", "d"))
 		f.Plan().FailWith("duplicate_file")
 		f.holds("b.txt", "b")
-	})
+	}, everywhere()...)
 }
 
 // TestReplacedFileBlocksNothing puts a directory and a link that leads out in the place of files: the
@@ -131,7 +131,7 @@ resource "sandlot_command" "it" {
 		f.Apply().Succeed()
 		f.Plan().Does("create sandlot_file.one", "create sandlot_file.two")
 		f.Destroy().Succeed()
-	})
+	}, everywhere()...)
 }
 
 // TestFailedCommandShowsNoSecret prints a secret before it fails.
@@ -150,5 +150,5 @@ resource "sandlot_command" "it" {
 		if !strings.Contains(result.Stdout, "TOKEN redacted") {
 			f.t.Errorf("the error does not show what the command said:\n%s", result)
 		}
-	})
+	}, everywhere()...)
 }

@@ -36,18 +36,22 @@ type fixture struct {
 	cloud   *platform       // nil on all but vercel
 }
 
-// backendsVariable narrows the backends that tests for all of them run on: "vercel", or "local docker".
+// backendsVariable narrows the backends that the tests of onEach run on: "vercel", or "local docker".
 const backendsVariable = "SANDLOT_TEST_BACKENDS"
 
-// onEach runs a parallel subtest for each CLI and each of the backends; without any, for all.
+// everywhere are all backends, for tests whose configurations each of them honors.
+func everywhere() []string { return []string{"local", "docker", "vercel"} }
+
+// onEach runs a parallel subtest for each CLI and each of the backends; without any, for those that
+// share a machine with the CLI.
 func onEach(t *testing.T, test func(f *fixture), backends ...string) {
 	t.Helper()
 	t.Parallel()
 	if len(backends) == 0 {
 		backends = []string{"local", "docker"}
-		if chosen := strings.Fields(os.Getenv(backendsVariable)); len(chosen) > 0 {
-			backends = chosen
-		}
+	}
+	if chosen := strings.Fields(os.Getenv(backendsVariable)); len(chosen) > 0 {
+		backends = slices.DeleteFunc(backends, func(backend string) bool { return !slices.Contains(chosen, backend) })
 	}
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		for _, backend := range backends {

@@ -93,7 +93,7 @@ func TestAccMissing(t *testing.T) {
 		if kept == "" {
 			f.t.Error("there was no file to lose")
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccComesBack: what was only out of sight is found again by the next plan.
