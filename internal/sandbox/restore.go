@@ -61,7 +61,7 @@ func (m *Manager) restoreSource(ctx context.Context, request Request, record *st
 	return "", &Refusal{
 		Code:   CodeWorkspaceLost,
 		Detail: fmt.Sprintf("%s is gone, and %s. It is made anew neither empty nor from the base snapshot, since its data would be missing unseen.", id, lost),
-		Remedy: fmt.Sprintf("To start over, raise `generation` to %d. To forget the lost one, purge it: set `on_destroy = \"purge\"`, apply, then destroy.", record.Generation+1),
+		Remedy: fmt.Sprintf("To start over beside it, raise `generation` to %d.", record.Generation+1),
 	}
 }
 
@@ -127,7 +127,10 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record) (store.R
 	if err := m.checkpoint(ctx, record, pending.Snapshot, Retention{}); err != nil {
 		return record, err
 	}
-	kept.Snapshot, pending.Snapshot = pending.Snapshot, ""
+	if err := kept.noteSnapshot(pending.Snapshot, record); err != nil {
+		return record, err
+	}
+	pending.Snapshot = ""
 	if record.Spec, err = encode(kept); err != nil {
 		return record, err
 	}
@@ -169,7 +172,7 @@ func (m *Manager) updateLost(ctx context.Context, request Request, record *store
 	if err != nil {
 		return true, Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
 		return true, Result{}, err
 	}
 	record.Intent = nil

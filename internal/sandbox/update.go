@@ -59,7 +59,9 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		if err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
 			return Result{}, err
 		}
-		kept.Snapshot = pending.Snapshot
+		if err := kept.noteSnapshot(pending.Snapshot, *record); err != nil {
+			return Result{}, err
+		}
 		if record.Spec, err = encode(kept); err != nil {
 			return Result{}, err
 		}
@@ -70,7 +72,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if kept, err = contentsOf(*record); err != nil {
 		return Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
 	}
 	record.Intent, record.Committed = nil, true
