@@ -4,6 +4,12 @@
 set -eu
 . "$(dirname "$0")/lib.sh"
 
+# Node trusts authorities of its own only; the system may have more.
+system=/etc/ssl/certs/ca-certificates.crt
+if [ -z "${NODE_EXTRA_CA_CERTS:-}" ] && [ -r "$system" ]; then
+  export NODE_EXTRA_CA_CERTS=$system
+fi
+
 sum=$(cat tools/sdk/package.json tools/sdk/package-lock.json tools/sdk/.npmrc | sha256sum)
 if [ -d "$build/sdk/node_modules" ] && [ "$(cat "$build/sdk/.sum" 2>/dev/null)" = "$sum" ]; then
   exit 0

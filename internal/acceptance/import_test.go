@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
@@ -28,7 +29,22 @@ func (f *fixture) imported(mount string) string {
 	}
 	return secretVariable + f.block(persistent, "empty", empty...) + f.block(persistent, "a", append([]string{f.workspaceID("w"), `generation = 2`, `on_missing = "keep"`, `checkpoint_trigger = "x"`, `snapshot_retention = { keep_last = 2, expiration = "24h" }`}, common...)...) +
 		f.block(session, "a", append([]string{f.named("s")}, common...)...) +
+		f.importedLanes() +
 		f.block(persistent, "least", f.named("least"))
+}
+
+// importedLanes are base snapshots and workspaces that use what only they have.
+func (f *fixture) importedLanes() string {
+	full := f.lane("full", []string{
+		says("base"), `schema_version = 1`, `marker_path = "/workspace/m.json"`, `package_managers = {}`, `system_packages = []`,
+		`template_files = { "a" = { content = "" }, "b" = { content = "b", mode = "0600" } }`,
+	}, `app = "full"`, `template = "web"`, `environment = { A = "" }`, `environment_allowlist = ["LANG"]`, `allow_names = ["API_KEY"]`,
+		`smoke_checks = [{ command = ["true"] }, { command = ["cat", "base.txt"], expect = "base" }]`, `verify = false`, `network = { mode = "deny-all" }`,
+		`expiration = "24h"`, `retention = { min_age = "1h", keep_previous = 2, purge = true }`, `rebake_trigger = "1"`, `on_destroy = "purge"`, `timeouts = { create = "5m" }`)
+	return full + f.lane("empty", []string{`template_version = null`, `commands = []`}, `app = "empty"`, `environment = {}`, `environment_allowlist = []`, `allow_names = []`, `smoke_checks = []`, `retention = {}`, `timeouts = {}`, `verify = false`) +
+		f.runtime("a", "r", strings.ReplaceAll(fromLane, lane, baseSnapshot+".full"), `kind = "session"`, `on_destroy = "purge"`, `checkpoint_trigger = "1"`,
+			`template = { version = "1", files = { "t" = { content = "t", mode = "0600" } }, max_bytes = 100, migrate = { command = ["true"], verify = ["true"] } }`) +
+		f.runtime("empty", "e", "base_snapshot = null", f.source(), `template = { version = "1", files = {} }`)
 }
 
 // TestAccImport: what was imported by any of the ways plans empty, and no import touches anything.

@@ -38,7 +38,7 @@ func (f *fixture) richLanes(trigger string) string {
 		fmt.Sprintf("rebake_trigger = %q", trigger), `on_destroy = "retain"`, `timeouts = { create = "5m", read = "1m", update = "5m", delete = "5m" }`,
 		`network = { mode = "deny-all" }`,
 	}
-	more := ""
+	var more string
 	if f.docker() {
 		manifest = append(manifest, fmt.Sprintf("source = { snapshot_id = %s.least.snapshot_id }", baseSnapshot), `system_packages = [" curl ", "busybox", "curl"]`)
 		lines = append(lines, "depends_on = ["+baseSnapshot+".least]")

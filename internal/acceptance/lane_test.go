@@ -128,7 +128,13 @@ func (f *fixture) read(name, file string) string {
 func (f *fixture) loseSnapshot(id string) {
 	f.t.Helper()
 	if f.docker() {
-		f.engine.Call(http.MethodDelete, "/images/"+url.PathEscape(id)+"?force=1", nil)
+		images := f.engine.Objects("sandlot.snapshot=" + id).Images
+		if len(images) == 0 {
+			f.t.Fatalf("the engine has no snapshot %s", id)
+		}
+		for _, image := range images {
+			f.engine.Call(http.MethodDelete, "/images/"+url.PathEscape(image)+"?force=1", nil)
+		}
 		return
 	}
 	for _, suffix := range []string{".tar.zst", ".json"} {

@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
@@ -11,7 +12,22 @@ import (
 func (f *fixture) lookingConfig() string {
 	return f.block(persistent, "kept", f.workspaceID("look"), `environment = { A = "1" }`, seed) +
 		f.block(session, "short", f.named("look")) +
+		f.lane("it", []string{says("base")}) + f.runtime("it", "runtime", templateLine("1")) +
 		`
+data "sandlot_base_snapshot" "it" {
+  backend    = "` + f.backend + `"
+  app        = "shop"
+  depends_on = [sandlot_base_snapshot.it]
+}
+data "sandlot_workspace_runtime" "it" {
+  backend      = "` + f.backend + `"
+  workspace_id = sandlot_workspace_runtime.it.workspace_id
+  depends_on   = [sandlot_workspace_runtime.it]
+}
+data "sandlot_handle" "it" {
+  record_id = sandlot_workspace_runtime.it.record_id
+  shape     = "workspace-resource"
+}
 resource "sandlot_file" "it" {
   sandbox_id = sandlot_persistent_sandbox.kept.id
   path       = "notes/a.txt"
@@ -52,7 +68,8 @@ func TestLookingNeverTouches(t *testing.T) {
 		}
 		f.Config(f.lookingConfig())
 		f.Apply().Succeed()
-		kept := f.Show().Text("sandlot_persistent_sandbox.kept", "name")
+		state := f.Show()
+		kept := state.Text("sandlot_persistent_sandbox.kept", "name")
 		look := func(what string, looks ...func()) {
 			for _, one := range looks {
 				acctest.Untouched(f.t, f.DataDir, func() {
@@ -75,8 +92,17 @@ func TestLookingNeverTouches(t *testing.T) {
 		plan := func() { f.Plan() }
 		look("running", plan, func() { f.Apply(acctest.Args("-refresh-only")).Succeed() }, func() { f.PlanDestroy().Succeed() })
 		other := f.Beside()
-		other.Config(f.block(persistent, "kept", f.workspaceID("look")))
-		look("import", func() { other.Import("sandlot_persistent_sandbox.kept", f.id(kept)).Succeed() })
+		other.Config(f.block(persistent, "kept", f.workspaceID("look")) + f.lane("it", []string{says("base")}) + f.runtime("it", "runtime", templateLine("1")))
+		for _, address := range []string{"sandlot_persistent_sandbox.kept", lane, work} {
+			look("import", func() { other.Import(address, state.Text(address, "id")).Succeed() })
+		}
+		f.vanish(state.Text(work, "name"))
+		look("runtime gone", func() { f.Plan().FailWith(lostCode) }, func() { f.Apply(acctest.Args("-refresh-only")).Succeed() })
+		f.loseSnapshot(state.Text(lane, "snapshot_id"))
+		look("snapshot gone", plan)
+		f.StateRm(work, "data.sandlot_handle.it").Succeed()
+		f.Config(strings.Replace(f.lookingConfig(), f.runtime("it", "runtime", templateLine("1")), f.runtime("it", "anew", templateLine("1")), 1))
+		f.Apply().Succeed()
 		if !f.docker() {
 			return
 		}
@@ -100,9 +126,9 @@ func TestPlanOfNewMakesNothing(t *testing.T) {
 			f.Setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
 		}
 		f.Setenv("PATH", "/nonexistent") // no bwrap either
-		f.Config(f.block(persistent, "kept", f.workspaceID("new")) + f.block(session, "short", f.named("new")))
+		f.Config(f.block(persistent, "kept", f.workspaceID("new")) + f.block(session, "short", f.named("new")) + f.lane("it", nil) + f.runtime("it", "runtime", templateLine("1")))
 		f.Validate().Succeed()
-		f.Plan().Does("create sandlot_persistent_sandbox.kept", "create sandlot_sandbox.short")
+		f.Plan().Does("create sandlot_persistent_sandbox.kept", "create sandlot_sandbox.short", "create "+lane, "create "+work)
 		if tree := acctest.ReadTree(f.t, f.DataDir); len(tree) > 0 {
 			f.t.Errorf("the data directory was made: %v", tree)
 		}

@@ -139,6 +139,8 @@ func (m *Manager) status(ctx context.Context, entries []store.Snapshot) (status,
 		return store.SnapshotFailed, "Nothing was baked yet.", nil
 	case current == nil && entries[0].Status == store.SnapshotReady:
 		return store.SnapshotFailed, "The lane points at none of its snapshots: an operation was cut short.", nil
+	case current == nil && entries[0].Status == store.SnapshotRetired:
+		return entries[0].Status, "A destroy that retains has retired the lane.", nil
 	case current == nil:
 		return entries[0].Status, entries[0].LastError, nil
 	case !saved(*current):

@@ -214,7 +214,7 @@ func (p *planning) same(what string, planned tftypes.Value, prior *tftypes.Value
 }
 
 // TestRuntimePlan: a new base or new files of the same version are no difference, another version
-// needs a migration, and a template that is too large fails before anything is made.
+// needs a migration, another kind a purge first, and a template that is too large fails before anything is made.
 func TestRuntimePlan(t *testing.T) {
 	const kind = "sandlot_workspace_runtime"
 	p := newPlanning(t)
@@ -246,6 +246,11 @@ func TestRuntimePlan(t *testing.T) {
 	p.succeeds("another version with a migration", response)
 	p.same("another version with a migration", planned, prior, "applied_template_version", false)
 	p.same("another version with a migration", planned, prior, "base_snapshot", true)
+
+	other := given("1", "one", nil)
+	other["kind"] = "session"
+	_, response = p.plan(kind, other, prior)
+	p.fails("another kind", response, "purge_first", `AttributeName("kind")`)
 
 	_, response = p.plan(kind, given("1", strings.Repeat("x", 1<<20+1), nil), nil)
 	p.fails("more than a megabyte", response, "invalid_value", `AttributeName("template").AttributeName("files").ElementKeyString("a")`)

@@ -59,7 +59,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 			"Every value is taken from the attribute, else from the environment, else from the default. Nothing is contacted before it is used.",
 		Attributes: map[string]schema.Attribute{
 			"owner": schema.StringAttribute{
-				MarkdownDescription: "Who owns what this configuration makes. It is written on every object, and objects of another owner are never touched. Environment: `SANDLOT_OWNER`. Default: a random id, made once for each `data_dir`. Required where `CI` is set.",
+				MarkdownDescription: "Who owns what this configuration makes. It is written on every object, and objects of another owner are never touched. Environment: `SANDLOT_OWNER`. Default: a random id, made once for each `data_dir`, or for each database. Required where `CI` is set.",
 				Optional:            true,
 				Validators:          []validator.String{validators.String("1 to 128 bytes without line breaks", sandbox.CheckOwner)},
 			},

@@ -89,6 +89,10 @@ func resolveStore(ctx context.Context, object types.Object, settings *client.Set
 	if object.IsUnknown() {
 		settings.PostgresURL = types.StringUnknown()
 	}
+	if !object.IsNull() && settings.PostgresURL.IsNull() {
+		diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue, "Database Missing",
+			"`store` asks for a database, and neither `postgres_url` nor SANDLOT_POSTGRES_URL names one. Set one of them, or leave `store` out for the embedded store."))
+	}
 	if url := settings.PostgresURL.ValueString(); url != "" {
 		if err := postgres.Check(url); err != nil {
 			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue,

@@ -77,3 +77,16 @@ func surplus(snapshots []backends.Snapshot, current string, retention Retention,
 	}
 	return gone
 }
+
+// noteSnapshot notes a checkpoint that was just taken of a record's sandbox as it is.
+func (c *contents) noteSnapshot(id string, record store.Record) error {
+	workspace, err := workspaceOf(record)
+	if err != nil {
+		return err
+	}
+	c.Snapshot, c.SnapshotTemplate = id, ""
+	if workspace != nil {
+		c.SnapshotTemplate = workspace.TemplateVersion
+	}
+	return nil
+}

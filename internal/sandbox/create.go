@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -69,16 +71,15 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 			observed = nil
 		}
 	}
+	if observed != nil && record == nil {
+		if record, err = m.rebuildRecord(ctx, binding.ID, request, *observed); err != nil {
+			return Result{}, err
+		}
+	}
 	if record != nil && m.sessionLost(*record, observed) {
 		return m.restore(ctx, request, *record, "")
 	}
 	if observed != nil {
-		if record == nil {
-			record, err = m.rebuildRecord(ctx, binding.ID, request, *observed)
-			if err != nil {
-				return Result{}, err
-			}
-		}
 		return m.reattach(ctx, request, *record)
 	}
 	return m.makeNew(ctx, request, origin{binding: binding.ID, owner: owner, reuse: record})
@@ -106,9 +107,24 @@ func (m *Manager) clearUnfinished(ctx context.Context, record store.Record, pend
 	return nil, m.Store.Delete(ctx, record)
 }
 
-// rebuildRecord makes a lost record from the marks on the object.
+// rebuildRecord makes a lost record from the marks on the object and on its checkpoints.
 func (m *Manager) rebuildRecord(ctx context.Context, binding string, request Request, observed backends.Observed) (*store.Record, error) {
-	spec, err := encode(contents{Spec: observed.Spec})
+	kept := contents{Spec: observed.Spec}
+	var err error
+	if kept.Snapshot, err = m.newestSnapshot(ctx, observed.Marks.Record); err != nil {
+		return nil, err
+	}
+	var workspace json.RawMessage
+	if extension := request.Extension; extension != nil {
+		kept.SnapshotTemplate = extension.KnownTemplateVersion
+		if workspace, err = encode(Workspace{
+			State: WorkspaceReady, Rebuilt: true, BaseSnapshotID: extension.BaseSnapshotID, BaseSnapshotVersion: extension.BaseSnapshotVersion,
+			TemplateVersion: extension.KnownTemplateVersion,
+		}); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := encode(kept)
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +138,27 @@ func (m *Manager) rebuildRecord(ctx context.Context, binding string, request Req
 		WorkspaceID: request.WorkspaceID,
 		Generation:  request.Generation,
 		Spec:        spec,
+		Workspace:   workspace,
 		Committed:   true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &record, nil
+}
+
+// newestSnapshot is the newest checkpoint that carries the mark of a record, "" when there is none.
+func (m *Manager) newestSnapshot(ctx context.Context, record string) (string, error) {
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok || !m.Backend.Capabilities().Snapshot {
+		return "", nil
+	}
+	snapshots, err := snapshotter.ListSnapshots(ctx, record)
+	if err != nil || len(snapshots) == 0 {
+		return "", err
+	}
+	newest := slices.MaxFunc(snapshots, func(a, b backends.Snapshot) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return newest.ID, nil
 }
 
 // makeNew makes the object under a record that was written first.
@@ -200,13 +231,13 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, under ori
 		record.Attachment = NewToken()
 	}
 	var err error
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
 		return record, pending, err
 	}
 	if record.Intent, err = encode(pending); err != nil {
 		return record, pending, err
 	}
-	if err = claimWorkspace(&record, request, restored); err != nil {
+	if err = claimWorkspace(&record, request, restored, kept.SnapshotTemplate); err != nil {
 		return record, pending, err
 	}
 	if reuse != nil {

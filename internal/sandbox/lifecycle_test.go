@@ -662,7 +662,7 @@ func TestForesee(t *testing.T) {
 	if seen := foresee(backends.Persistent, roots[0]); seen != (Foresight{Exists: true, Attached: true}) {
 		t.Errorf("attached: %+v", seen)
 	}
-	if seen := foresee(backends.Session, roots[0]); seen.Kind != "persistent" {
+	if seen := foresee(backends.Session, roots[0]); seen.Kind != "persistent sandbox" {
 		t.Errorf("another kind: %+v", seen)
 	}
 	if seen := foresee(backends.Persistent, roots[1]); !strings.Contains(seen.Source, roots[0]) {

@@ -26,6 +26,8 @@ type contents struct {
 	// Snapshot is the id of the newest checkpoint, Trigger the text that asked for it.
 	Snapshot string `json:"snapshot,omitempty"`
 	Trigger  string `json:"trigger,omitempty"`
+	// SnapshotTemplate is the version of the template that a workspace had when that was taken.
+	SnapshotTemplate string `json:"snapshot_template,omitempty"`
 }
 
 // operation names what an intent announces.

@@ -61,7 +61,7 @@ func (m *Manager) restoreSource(ctx context.Context, request Request, record *st
 	return "", &Refusal{
 		Code:   CodeWorkspaceLost,
 		Detail: fmt.Sprintf("%s is gone, and %s. It is made anew neither empty nor from the base snapshot, since its data would be missing unseen.", id, lost),
-		Remedy: fmt.Sprintf("To start over, raise `generation` to %d. To forget the lost one, purge it: set `on_destroy = \"purge\"`, apply, then destroy.", record.Generation+1),
+		Remedy: fmt.Sprintf("To start over beside it, raise `generation` to %d.", record.Generation+1),
 	}
 }
 
@@ -129,7 +129,10 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 		return record, err
 	}
 	superseded := kept.Snapshot
-	kept.Snapshot, pending.Snapshot = saved, ""
+	if err := kept.noteSnapshot(saved, record); err != nil {
+		return record, err
+	}
+	pending.Snapshot = ""
 	if record.Spec, err = encode(kept); err != nil {
 		return record, err
 	}
@@ -184,7 +187,7 @@ func (m *Manager) updateLost(ctx context.Context, request Request, record *store
 	if err != nil {
 		return true, Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
 		return true, Result{}, err
 	}
 	record.Intent = nil

@@ -61,7 +61,11 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	if pending.Snapshot != "" && !m.sessionLost(*record, observed) {
-		if kept.Snapshot, err = m.checkpoint(ctx, *record, pending.Snapshot, request.Retention); err != nil {
+		saved, err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention)
+		if err != nil {
+			return Result{}, err
+		}
+		if err := kept.noteSnapshot(saved, *record); err != nil {
 			return Result{}, err
 		}
 		if record.Spec, err = encode(kept); err != nil {
@@ -74,7 +78,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if kept, err = contentsOf(*record); err != nil {
 		return Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
 		return Result{}, err
 	}
 	record.Intent, record.Committed = nil, true

@@ -36,6 +36,9 @@ type Workspace struct {
 	// RestoredFrom is the workspace snapshot that the present session was made from.
 	RestoredFrom string    `json:"restored_from,omitempty"`
 	ReadyAt      time.Time `json:"ready_at,omitzero"`
+	// Rebuilt is true from when the record was lost and made again until the workspace was completed
+	// once more: what stands here is what the caller knew.
+	Rebuilt bool `json:"rebuilt,omitempty"`
 }
 
 // Extension is what a workspace runtime adds to the requests about its sandbox. Package workspace
@@ -45,6 +48,9 @@ type Extension struct {
 	// source. An existing workspace is never made from them.
 	BaseSnapshotID      string
 	BaseSnapshotVersion string
+	// KnownTemplateVersion is the version of the template that the caller knows to be applied. It
+	// counts where the record is lost.
+	KnownTemplateVersion string
 	// Complete carries a sandbox that stands to a workspace that is ready. It returns what the record
 	// keeps, also beside an error.
 	Complete func(ctx context.Context, stage Stage) (Workspace, error)
@@ -56,8 +62,6 @@ type Stage struct {
 	Workspace Workspace
 	// Fresh is true for a workspace that no Complete ever finished.
 	Fresh bool
-	// Rebuilt is true when the record was lost, so that Workspace holds nothing that is known.
-	Rebuilt bool
 	// Exec runs a command inside. A stopped sandbox is started for it and stopped again.
 	Exec func(ctx context.Context, command backends.Command) (backends.ExecResult, error)
 	// Secrets are those that output must not show, as far as they are at hand.
@@ -77,7 +81,9 @@ func workspaceOf(record store.Record) (*Workspace, error) {
 }
 
 // claimWorkspace notes in a record that is about to be written that a workspace is being made.
-func claimWorkspace(record *store.Record, request Request, restored string) error {
+//
+// What is restored has the template that its snapshot was taken with.
+func claimWorkspace(record *store.Record, request Request, restored, snapshotTemplate string) error {
 	if request.Extension == nil {
 		return nil
 	}
@@ -88,6 +94,7 @@ func claimWorkspace(record *store.Record, request Request, restored string) erro
 	claimed := Workspace{BaseSnapshotID: request.Extension.BaseSnapshotID, BaseSnapshotVersion: request.Extension.BaseSnapshotVersion}
 	if before != nil && restored != "" {
 		claimed = *before
+		claimed.TemplateVersion = snapshotTemplate
 	}
 	claimed.State, claimed.LastError, claimed.RestoredFrom = WorkspaceProvisioning, "", restored
 	record.BaseSnapshot = claimed.BaseSnapshotID
@@ -105,11 +112,11 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 	if err != nil {
 		return err
 	}
-	rebuilt := before == nil
-	if rebuilt {
-		// The record was lost, and rebuilt from the marks on the object.
-		before = &Workspace{BaseSnapshotID: request.Extension.BaseSnapshotID, BaseSnapshotVersion: request.Extension.BaseSnapshotVersion}
+	if before == nil {
+		before = &Workspace{}
 	}
+	known := *before
+	known.Rebuilt = false
 	kept, err := contentsOf(*record)
 	if err != nil {
 		return err
@@ -117,7 +124,7 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 	var after Workspace
 	work := func(ctx context.Context, observed backends.Observed) error {
 		after, err = request.Extension.Complete(ctx, Stage{
-			Observed: observed, Workspace: *before, Fresh: fresh, Rebuilt: rebuilt, Secrets: request.Spec.Secrets,
+			Observed: observed, Workspace: known, Fresh: fresh, Secrets: request.Spec.Secrets,
 			Exec: func(ctx context.Context, command backends.Command) (result backends.ExecResult, err error) {
 				command.SecretNames = kept.Spec.SecretNames
 				err = m.woken(ctx, observed, func(ctx context.Context) error {
@@ -130,8 +137,8 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 		return err
 	}
 	var cause error
-	if before.State != WorkspaceReady && m.Backend.Capabilities().FilesNeedCompute && observed.Status == backends.StatusStopped {
-		after = *before
+	if known.State != WorkspaceReady && m.Backend.Capabilities().FilesNeedCompute && observed.Status == backends.StatusStopped {
+		after = known
 		cause = m.woken(ctx, observed, func(ctx context.Context) error {
 			observed.Status = backends.StatusRunning
 			return work(ctx, observed)

@@ -121,7 +121,7 @@ func (w wish) with(change func(*wish)) wish {
 }
 
 func (w wish) plan(ctx context.Context) (Plan, error) {
-	plan := Plan{BaseSnapshotID: w.Base}
+	plan := Plan{BaseSnapshotID: w.Base, KnownTemplateVersion: w.Version}
 	if w.Base != "" {
 		plan.BaseSnapshotVersion = "version of " + w.Base
 	}

@@ -188,3 +188,51 @@ func TestKilledRestore(t *testing.T) {
 		p.empty()
 	})
 }
+
+// The row of a stopped session is lost: its snapshot is found by its marks, and nothing starts empty.
+func TestLostRowOfAStoppedSession(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]func(p *place, w wish, attachment sandbox.Attachment){
+		"update": func(p *place, w wish, attachment sandbox.Attachment) { p.update(attachment, w) },
+		"create": func(p *place, w wish, _ sandbox.Attachment) { p.provision(w) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			w := session("w1")
+			made := p.provision(w)
+			p.shell(w, "echo mine > mine")
+			p.update(made.Attachment, w.with(func(w *wish) { w.Request.DesiredState = sandbox.DesiredStopped }))
+			record, _ := p.row()
+			if err := p.store.Delete(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			again(p, w.with(func(w *wish) { w.Request.DesiredState = sandbox.DesiredRunning }), made.Attachment)
+			if found := p.shell(w, "cat mine"); found != "mine" {
+				t.Errorf("inside is %q", found)
+			}
+			if after, kept := p.settled(); after.ID != record.ID || kept.Rebuilt {
+				t.Errorf("the row is %+v, %+v", after, kept)
+			}
+		})
+	}
+}
+
+// What is restored has the template that its snapshot was taken with, and is migrated once more.
+func TestRestoredSessionIsMigratedAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	w := session("w1")
+	made := p.provision(w)
+	saved := w.with(func(w *wish) { w.Request.CheckpointTrigger = "1" })
+	p.update(made.Attachment, saved)
+	p.update(made.Attachment, saved.with(upgraded))
+	p.lose(w)
+	p.update(made.Attachment, saved.with(upgraded))
+	if found := p.shell(w, "cat migrated"); found != "1 to 2" {
+		t.Errorf("inside is %q", found)
+	}
+	if _, kept := p.settled(); kept.TemplateVersion != "2" {
+		t.Errorf("the row keeps %+v", kept)
+	}
+}

@@ -62,7 +62,9 @@ func (m Manager) Extension(plan Plan) *sandbox.Extension {
 	return &sandbox.Extension{
 		BaseSnapshotID:      plan.BaseSnapshotID,
 		BaseSnapshotVersion: plan.BaseSnapshotVersion,
-		Complete:            p.complete,
+
+		KnownTemplateVersion: plan.KnownTemplateVersion,
+		Complete:             p.complete,
 	}
 }
 
@@ -75,9 +77,6 @@ type provisioner struct {
 // last.
 func (p provisioner) complete(ctx context.Context, stage sandbox.Stage) (sandbox.Workspace, error) {
 	w := stage.Workspace
-	if stage.Rebuilt {
-		w.TemplateVersion = p.plan.KnownTemplateVersion
-	}
 	var err error
 	switch template := p.plan.Template; {
 	case template == nil:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,6 +210,9 @@ func (c *checker) checkCapabilities() {
 	for _, gap := range c.request(c.m, false).Gaps(table) {
 		if gap.Attribute == "manifest.source" && (c.m.Manifest.IsUnknown() || !c.manifest.Source.IsNull()) {
 			continue // not known yet, or reported on its own
+		}
+		if network, ok := object[networkModel](&c.converter, c.m.Network); gap.Attribute == "network.mode" && ok && !slices.Contains(networkModes, network.Mode.ValueString()) {
+			continue // the attribute's own validator reports it
 		}
 		at := path.Empty()
 		for i, name := range strings.Split(gap.Attribute, ".") {

@@ -229,17 +229,22 @@ func (r *snapshotResource) prepare(ctx context.Context, plan *model, diags *diag
 
 // report adds a diagnostic for each of several reasons, so that none hides another.
 func report(diags *diag.Diagnostics, summary string, err error) {
-	reasons := joined(err)
-	for _, reason := range reasons {
-		var refusal *sandbox.Refusal
-		if len(reasons) == 1 || !errors.As(reason, &refusal) {
-			diags.Append(diagnostics.FromError(summary, err))
-			return
-		}
-	}
-	for _, reason := range reasons {
+	for _, reason := range reasons(err) {
 		diags.Append(diagnostics.FromError(summary, reason))
 	}
+}
+
+// reasons takes refusals apart that were joined. Any other error is one reason: what it wraps says
+// nothing by itself.
+func reasons(err error) []error {
+	all := joined(err)
+	for _, reason := range all {
+		var refusal *sandbox.Refusal
+		if !errors.As(reason, &refusal) {
+			return []error{err}
+		}
+	}
+	return all
 }
 
 // fillResult fills in what a plan left unknown and keeps what it promised.

@@ -203,7 +203,7 @@ func (r *snapshotResource) checkPurge(ctx context.Context, from private.Reader, 
 		attachment, _ := attachmentOf(ctx, from, state, diags)
 		err = manager.CheckDelete(ctx, lane, attachment, c.retention(state.Retention))
 	}
-	for _, refusal := range joined(err) {
+	for _, refusal := range reasons(err) {
 		diags.Append(diagnostics.FromAttributeError(path.Root("retention"), fmt.Sprintf("Base Snapshots of %q Cannot Be Purged", id), refusal))
 	}
 }

@@ -38,6 +38,9 @@ const (
 	deleteTimeout = 10 * time.Minute
 )
 
+// networkModes are those that the attribute knows; not every backend has each.
+var networkModes = []string{backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost}
+
 func (r *snapshotResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"backend": schema.StringAttribute{
@@ -105,7 +108,7 @@ func (r *snapshotResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 				"mode": schema.StringAttribute{
 					MarkdownDescription: "`deny-all`, `allow-all` or `host`, as for a sandbox.",
 					Required:            true,
-					Validators:          []validator.String{validators.OneOf(backends.NetworkDenyAll, backends.NetworkAllowAll, backends.NetworkHost)},
+					Validators:          []validator.String{validators.OneOf(networkModes...)},
 				},
 			},
 		},

@@ -111,8 +111,10 @@ func storeRemedy(err error) string {
 	}{
 		{store.ErrNewerSchema, "The store was written by a newer version of this provider. Upgrade the provider."},
 		{store.ErrCorrupt, "The store is damaged. Restore it from a backup, or move it away: records are rebuilt from the state and from the marks on the objects."},
-		{store.ErrReadOnly, "The store cannot be written. Check the permissions of the data directory."},
+		{store.ErrReadOnly, "The store cannot be written. Check the permissions of the data directory, or what the role may do in the database."},
 		{store.ErrFull, "There is no space left where the store lives. Free some and apply again."},
+		{store.ErrUnavailable, "The store's database does not answer, or not any more. What was announced in it is finished by the next apply. Apply again when it is back."},
+		{store.ErrLockLost, "The connection that held the lock broke, so that another run may be at work on the same object. Nothing more was written. Apply again."},
 		{store.ErrConflict, "Another run changed the same record at the same moment. Apply again."},
 	} {
 		if errors.Is(err, known.target) {

@@ -261,8 +261,8 @@ func (p *planner) recover(status backends.Status, desired string) {
 		p.persistPlan.Resumable = types.BoolUnknown()
 	}
 	detail := "Its data is there, the compute that used it is gone. The apply makes the compute again on the same data."
-	if p.kind == backends.Session && p.runtimePlan != nil {
-		detail = fmt.Sprintf("Its session is gone. The apply makes it again from the workspace's own snapshot %s; what was changed after that was taken is lost.", p.persistState.CurrentSnapshotID.ValueString())
+	if saved := p.persistState; p.kind == backends.Session && p.runtimePlan != nil && !saved.CurrentSnapshotID.IsNull() {
+		detail = fmt.Sprintf("Its session is gone. The apply makes it again: on its files where they are left, else from the workspace's own snapshot %s, without what was changed after that was taken.", saved.CurrentSnapshotID.ValueString())
 	}
 	if status == sandbox.StatusInterrupted {
 		detail = "A run was cut short while it changed this sandbox. The apply finishes that."
