@@ -121,7 +121,7 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record) (store.R
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
-	if record, err = m.Store.Update(ctx, record); err != nil {
+	if err := m.write(ctx, &record); err != nil {
 		return record, err
 	}
 	if err := m.checkpoint(ctx, record, pending.Snapshot, Retention{}); err != nil {
@@ -137,7 +137,8 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record) (store.R
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
-	return m.Store.Update(ctx, record)
+	err = m.write(ctx, &record)
+	return record, err
 }
 
 // updateLost updates a workspace whose session is lost, or whose restoration was cut short: it is
