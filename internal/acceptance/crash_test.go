@@ -27,6 +27,17 @@ type crashStep struct {
 type crashChain struct {
 	name  string
 	steps []crashStep
+	// config is the configuration, crashConfig when nil.
+	config func(r *crashRun) string
+	// sample picks the points that are tried, all of them when nil.
+	sample func(backend string, step int, points []crashPoint) []crashPoint
+	// killed judges what a killed step left, before the next one.
+	killed func(r *crashRun, step crashStep)
+	// plansOnce leaves the plan after a step to the last one.
+	plansOnce bool
+	// saves is true when the sandbox is a session that is saved, once more after a crash: what a killed
+	// run saved may be older than the files are. The saved ones go with the sandbox.
+	saves bool
 }
 
 // The configuration has what can be left half done: an environment with a secret, a volume, a
@@ -104,7 +115,7 @@ func crashChains() []crashChain {
 // doubled. The points are those of a recorded run.
 func TestCrash(t *testing.T) {
 	for _, backend := range []string{"local", "docker"} {
-		for _, chain := range crashChains() {
+		for _, chain := range append(crashChains(), laneCrashChain()) {
 			t.Run(backend+"/"+chain.name, func(t *testing.T) {
 				t.Parallel()
 				runCrashChain(t, backend, chain)
@@ -118,28 +129,39 @@ func runCrashChain(t *testing.T, backend string, chain crashChain) {
 	if len(clis) == 0 {
 		t.Skip("no CLI is there")
 	}
-	clean := newCrashRun(t, clis[0], backend)
+	clean := newCrashRun(t, clis[0], backend, chain)
 	points, wanted, passes := make([][]crashPoint, len(chain.steps)), make([]string, len(chain.steps)), 0
 	for i, step := range chain.steps {
 		record := filepath.Join(t.TempDir(), "effects")
 		clean.operate(step, acctest.Env("SANDLOT_CRASHTEST_RECORD", record)).Succeed()
 		clean.settled(step)
+		clean.kept = clean.checkKept(step)
 		wanted[i], points[i] = clean.inventory(), crashPoints(t, record)
+		found := len(points[i])
+		if chain.sample != nil {
+			points[i] = chain.sample(backend, i, points[i])
+		}
 		passes = max(passes, len(points[i]))
-		t.Logf("%s: %d points", step.name, len(points[i]))
+		t.Logf("%s: %d points, %d of them are tried", step.name, found, len(points[i]))
 	}
 	for pass := range passes {
 		// The passes alternate between the CLIs: what is tested is the plugin.
 		cli := clis[pass%len(clis)]
 		t.Run(fmt.Sprintf("pass_%02d", pass), func(t *testing.T) {
 			t.Parallel()
-			run := newCrashRun(t, cli, backend)
+			run := newCrashRun(t, cli, backend, chain)
 			for i, step := range chain.steps {
 				if pass < len(points[i]) {
 					run.killAt(step, points[i][pass])
+					if chain.killed != nil {
+						chain.killed(run, step)
+					}
 				}
 				run.operate(step).Succeed()
-				run.settled(step)
+				if !chain.plansOnce || step.destroy || chain.steps[i+1].destroy {
+					run.settled(step)
+				}
+				run.kept = run.checkKept(step)
 				if found := run.inventory(); found != wanted[i] {
 					t.Fatalf("%s, pass %d: after a crash:\n%s\nundisturbed:\n%s", step.name, pass, found, wanted[i])
 				}
@@ -164,13 +186,14 @@ type crashRun struct {
 	t       *testing.T
 	backend string
 	engine  *acctest.Engine
+	saves   bool
 	// kept is what a command inside wrote when the sandbox was made.
 	kept string
 }
 
-func newCrashRun(t *testing.T, cli acctest.CLI, backend string) *crashRun {
+func newCrashRun(t *testing.T, cli acctest.CLI, backend string, chain crashChain) *crashRun {
 	t.Helper()
-	run := &crashRun{Workspace: acctest.NewWorkspace(t, cli, acctest.Build(t, "crashtest")), t: t, backend: backend}
+	run := &crashRun{Workspace: acctest.NewWorkspace(t, cli, acctest.Build(t, "crashtest")), t: t, backend: backend, saves: chain.saves}
 	if backend == "docker" {
 		run.engine = acctest.DockerEngine(t)
 		dockerImage(t)
@@ -178,7 +201,11 @@ func newCrashRun(t *testing.T, cli acctest.CLI, backend string) *crashRun {
 	} else {
 		needBubblewrap(t)
 	}
-	run.Config(fmt.Sprintf(crashConfig, backend, "crash-"+run.Tag, crashBackends[backend]))
+	if chain.config != nil {
+		run.Config(chain.config(run))
+	} else {
+		run.Config(fmt.Sprintf(crashConfig, backend, "crash-"+run.Tag, crashBackends[backend]))
+	}
 	return run
 }
 
@@ -191,8 +218,7 @@ func (r *crashRun) operate(step crashStep, more ...acctest.Option) *acctest.Resu
 	return r.Apply(options...)
 }
 
-// settled checks what a user sees after a step: nothing more to do, and the data that has to be
-// there is.
+// settled checks what a user sees after a step: nothing more to do.
 func (r *crashRun) settled(step crashStep) {
 	r.t.Helper()
 	if !step.destroy {
@@ -200,13 +226,24 @@ func (r *crashRun) settled(step crashStep) {
 	} else if left := r.Show().Addresses(); len(left) > 0 {
 		r.t.Fatalf("the state still holds %v", left)
 	}
-	name := fmt.Sprintf("sandlot-dev-ws-%s", workspaceHash("crash-"+r.Tag))
-	content := r.workspaceFile(name, "kept")
+}
+
+// checkKept checks that the data that has to be there is, and returns what the next step has to keep:
+// a stopped session has its files elsewhere.
+func (r *crashRun) checkKept(step crashStep) string {
+	r.t.Helper()
+	content := r.workspaceFile(r.box(), "kept")
 	if step.keeps && (content == "" || content != r.kept) {
 		r.t.Errorf("%s: the file in the workspace changed from %q to %q", step.name, r.kept, content)
 	}
-	r.kept = content
+	if content == "" && r.saves {
+		return r.kept
+	}
+	return content
 }
+
+// box is the name of the sandbox.
+func (r *crashRun) box() string { return "sandlot-dev-ws-" + workspaceHash("crash-"+r.Tag) }
 
 // workspaceFile reads a file of a workspace past the provider, "" when there is none.
 func (r *crashRun) workspaceFile(name, file string) string {
@@ -229,6 +266,7 @@ func (r *crashRun) workspaceFile(name, file string) string {
 func (r *crashRun) inventory() string {
 	r.t.Helper()
 	var b strings.Builder
+	there := strings.Contains(string(r.StateFile()), `"sandlot_workspace_runtime"`)
 	if r.engine != nil {
 		objects := r.engine.Objects("sandlot.owner=" + r.Owner)
 		fmt.Fprintf(&b, "containers %d, volumes %d, images %d, networks %d\n", len(objects.Containers), len(objects.Volumes), len(objects.Images), len(objects.Networks))
@@ -237,6 +275,9 @@ func (r *crashRun) inventory() string {
 		entries, err := os.ReadDir(filepath.Join(r.DataDir, "local", folder))
 		if err != nil && !os.IsNotExist(err) {
 			r.t.Fatal(err)
+		}
+		if r.saves && there {
+			entries = slices.DeleteFunc(entries, func(entry os.DirEntry) bool { return strings.HasPrefix(entry.Name(), r.box()) && folder == "snapshots" })
 		}
 		fmt.Fprintf(&b, "%s %d\n", folder, len(entries))
 	}

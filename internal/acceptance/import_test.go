@@ -41,7 +41,7 @@ func (f *fixture) importedLanes() string {
 	}, `app = "full"`, `template = "web"`, `environment = { A = "" }`, `environment_allowlist = ["LANG"]`, `allow_names = ["API_KEY"]`,
 		`smoke_checks = [{ command = ["true"] }, { command = ["cat", "base.txt"], expect = "base" }]`, `verify = false`, `network = { mode = "deny-all" }`,
 		`expiration = "24h"`, `retention = { min_age = "1h", keep_previous = 2, purge = true }`, `rebake_trigger = "1"`, `on_destroy = "purge"`, `timeouts = { create = "5m" }`)
-	return full + f.lane("empty", []string{`template_version = null`, `commands = []`}, `app = "empty"`, `environment = {}`, `environment_allowlist = []`, `allow_names = []`, `smoke_checks = []`, `retention = {}`, `timeouts = {}`, `verify = false`) +
+	return full + f.lane("empty", []string{`template_version = null`, `commands = []`, `name = "e-` + f.Tag + `"`}, `app = "empty"`, `environment = {}`, `environment_allowlist = []`, `allow_names = []`, `smoke_checks = []`, `retention = {}`, `timeouts = {}`, `verify = false`) +
 		f.runtime("a", "r", strings.ReplaceAll(fromLane, lane, baseSnapshot+".full"), `kind = "session"`, `on_destroy = "purge"`, `checkpoint_trigger = "1"`,
 			`template = { version = "1", files = { "t" = { content = "t", mode = "0600" } }, max_bytes = 100, migrate = { command = ["true"], verify = ["true"] } }`) +
 		f.runtime("empty", "e", "base_snapshot = null", f.source(), `template = { version = "1", files = {} }`)

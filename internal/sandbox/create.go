@@ -178,15 +178,26 @@ func (m *Manager) makeNew(ctx context.Context, request Request, under origin) (R
 	if err := m.complete(ctx, request, &record, observed, restored == ""); err != nil {
 		return Result{}, m.keepFailed(ctx, record, observed, err)
 	}
-	record.Committed, record.Intent = true, nil
-	record, err = m.Store.Update(ctx, record)
-	if err != nil {
+	finished := record
+	finished.Committed, finished.Intent = true, nil
+	if err := m.write(ctx, &finished); err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
 	}
+	record = finished
 	if request.Extension != nil && request.DesiredState == DesiredStopped {
 		return m.stopNew(ctx, record, observed)
 	}
 	return resultOf(record, observed)
+}
+
+// write stores a changed record. One that the store does not take stays known as it is: whoever gives
+// up has to name it.
+func (m *Manager) write(ctx context.Context, record *store.Record) error {
+	stored, err := m.Store.Update(ctx, *record)
+	if err == nil {
+		*record = stored
+	}
+	return err
 }
 
 // stopNew stops a new workspace that has to be stopped. Only a complete one can be released.
@@ -194,7 +205,7 @@ func (m *Manager) stopNew(ctx context.Context, record store.Record, observed bac
 	record, cause := m.release(ctx, record, observed)
 	if cause == nil {
 		record.Intent = nil
-		record, cause = m.Store.Update(ctx, record)
+		cause = m.write(ctx, &record)
 	}
 	if cause == nil {
 		observed, cause = m.Backend.Get(ctx, record.Name)

@@ -121,7 +121,7 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
-	if record, err = m.Store.Update(ctx, record); err != nil {
+	if err := m.write(ctx, &record); err != nil {
 		return record, err
 	}
 	saved, err := m.checkpoint(ctx, record, pending.Snapshot, Retention{})
@@ -139,7 +139,7 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 	if record.Intent, err = encode(pending); err != nil {
 		return record, err
 	}
-	if record, err = m.Store.Update(ctx, record); err != nil || superseded == saved {
+	if err := m.write(ctx, &record); err != nil || superseded == saved {
 		return record, err
 	}
 	return record, m.forgetSnapshot(ctx, record, superseded)
