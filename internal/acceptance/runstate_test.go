@@ -98,5 +98,5 @@ func TestAccDesiredState(t *testing.T) {
 				f.t.Errorf("%s: the file was not written", row.name())
 			}
 		}
-	})
+	}, everywhere()...)
 }
