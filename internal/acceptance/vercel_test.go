@@ -160,3 +160,19 @@ func TestVercelCredentials(t *testing.T) {
 		}
 	}, "vercel")
 }
+
+// TestVercelBaseSnapshot bakes on the platform, which chooses the snapshot's id, and makes a sandbox from
+// it. Nothing else of the bake is left.
+func TestVercelBaseSnapshot(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		f.Config(f.block(baseSnapshot, "it", `app = "agent"`, `template = "plain"`,
+			`manifest = { schema_version = 1, name = "plain", commands = [["sh", "-c", "echo baked > baked.txt"]] }`) +
+			f.block(persistent, "it", f.named("box"), `source = { snapshot_id = sandlot_base_snapshot.it.snapshot_id }`,
+				`setup = [{ command = ["sh", "-c", "grep baked baked.txt"] }]`))
+		f.settled()
+		left := f.cloud.server.Inventory()
+		if len(left.Sandboxes) != 1 || len(left.Snapshots) != 1 || left.Snapshots[0].Deleted || left.Snapshots[0].ID != f.Show().Text(baseSnapshot+".it", "snapshot_id") {
+			f.t.Errorf("there are %+v", left)
+		}
+	}, "vercel")
+}
