@@ -288,6 +288,7 @@ func (r *crashRun) inventory() string {
 type crashPoint struct {
 	number int
 	label  string
+	object string
 }
 
 // crashPoints reads the points of a recorded run: the near side of each write, and the far side of
@@ -306,7 +307,7 @@ func crashPoints(t *testing.T, record string) []crashPoint {
 		if _, err := fmt.Sscan(fields[0], &number); err != nil || len(fields) < 5 {
 			t.Fatalf("unexpected line in the record: %q", scanner.Text())
 		}
-		last = crashPoint{number: number, label: strings.ReplaceAll(strings.Join(fields[1:4], "_"), "/", "-")}
+		last = crashPoint{number: number, label: strings.ReplaceAll(strings.Join(fields[1:4], "_"), "/", "-"), object: fields[4]}
 		if fields[1] == "before" {
 			points = append(points, last)
 		}

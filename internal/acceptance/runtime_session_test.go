@@ -12,7 +12,7 @@ const lostCode = "workspace_lost"
 // TestAccSessionRuntime: the files of a session outlive its stop, its destroy under retain, and its
 // loss, as far as they were saved.
 func TestAccSessionRuntime(t *testing.T) {
-	onEach(t, func(f *fixture) {
+	onOne(t, func(f *fixture) {
 		base := f.lane("it", []string{says("base")})
 		with := func(lines ...string) string {
 			return base + f.runtime("it", "w", append([]string{`kind = "session"`, seed}, lines...)...)
