@@ -262,7 +262,7 @@ func (p *planner) recover(status backends.Status, desired string) {
 	}
 	detail := "Its data is there, the compute that used it is gone. The apply makes the compute again on the same data."
 	if saved := p.persistState; p.kind == backends.Session && p.runtimePlan != nil && !saved.CurrentSnapshotID.IsNull() {
-		detail = fmt.Sprintf("Its session is gone. The apply makes it again: on its files where they are left, else from the workspace's own snapshot %s, without what was changed after that was taken.", saved.CurrentSnapshotID.ValueString())
+		detail = fmt.Sprintf("Its session is gone. The apply makes it again: on its files where they are left, else from the workspace's own snapshot %s; what was changed after that was taken is lost then.", saved.CurrentSnapshotID.ValueString())
 	}
 	if status == sandbox.StatusInterrupted {
 		detail = "A run was cut short while it changed this sandbox. The apply finishes that."
