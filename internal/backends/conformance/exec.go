@@ -147,13 +147,13 @@ func checkExecOutput(t T, e *env) {
 func checkExecTimeout(t T, e *env) {
 	b := e.create(t)
 	started := time.Now()
-	_, err := b.exec(backends.Command{Argv: []string{"sh", "-c", "sleep 3; echo late > late"}, WorkingDirectory: b.workspace, Timeout: 500 * time.Millisecond})
+	_, err := b.exec(backends.Command{Argv: []string{"sh", "-c", "sleep 6; echo late > late"}, WorkingDirectory: b.workspace, Timeout: 500 * time.Millisecond})
 	e.wantKind(t, "a command that takes too long", err, backends.TimedOut)
 	if took := time.Since(started); took > 30*time.Second {
 		t.Errorf("a timeout of half a second took %v", took)
 	}
 	// A command of the process group's child, so that ending the first process is not enough.
-	_, err = b.exec(backends.Command{Argv: []string{"sh", "-c", "sh -c 'sleep 3; echo late > late2'; true"}, WorkingDirectory: b.workspace, Timeout: 500 * time.Millisecond})
+	_, err = b.exec(backends.Command{Argv: []string{"sh", "-c", "sh -c 'sleep 6; echo late > late2'; true"}, WorkingDirectory: b.workspace, Timeout: 500 * time.Millisecond})
 	e.wantKind(t, "a child that takes too long", err, backends.TimedOut)
 
 	ctx, cancel := context.WithTimeout(e.ctx(t), 500*time.Millisecond)
@@ -164,7 +164,7 @@ func checkExecTimeout(t T, e *env) {
 	if took := time.Since(started); took > 30*time.Second {
 		t.Errorf("a context of half a second took %v", took)
 	}
-	time.Sleep(4 * time.Second)
+	time.Sleep(7 * time.Second)
 	if names := b.names("."); len(names) > 0 {
 		t.Errorf("commands that timed out went on and left %q", names)
 	}
