@@ -54,7 +54,7 @@ func TestAccSessionRuntime(t *testing.T) {
 		checkpoint := f.Show().Text(work, "current_snapshot_id")
 		f.vanish(name)
 		plan := f.Plan().Does("update " + work).Warn("interrupted")
-		mentions(f, plan.Diagnostics.Warnings().Code("interrupted")[0].Detail, checkpoint, "without what was changed after")
+		mentions(f, plan.Diagnostics.Warnings().Code("interrupted")[0].Detail, checkpoint, "is lost then")
 		f.settled()
 		same("restored")
 
