@@ -59,7 +59,7 @@ func (m *Manager) bake(ctx context.Context, work *job) error {
 
 // enter writes the entry of a bake that is about to begin.
 func (m *Manager) enter(ctx context.Context, work *job) (store.Snapshot, error) {
-	raw, err := encode(details{
+	raw, err := store.Encode(details{
 		Manifest:    work.request.Manifest,
 		Environment: slices.Sorted(maps.Keys(work.request.Environment.Values)),
 		Allowlist:   work.request.Environment.Allowlist,

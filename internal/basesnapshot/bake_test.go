@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/overlay"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
@@ -219,7 +220,7 @@ func TestLongOutput(t *testing.T) {
 	request.Manifest.Commands = [][]string{{"sh", "-c", "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo the end; exit 1"}}
 	_, err := f.manager.Create(t.Context(), request)
 	var step *StepError
-	if !errors.As(err, &step) || !strings.HasSuffix(step.Output, "the end") || len(step.Output) > outputShown+8 || step.ExitCode != 1 {
+	if !errors.As(err, &step) || !strings.HasSuffix(step.Output, "the end") || len(step.Output) > sandbox.OutputShown+8 || step.ExitCode != 1 {
 		t.Errorf("got %v", err)
 	}
 }

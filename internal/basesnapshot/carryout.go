@@ -47,7 +47,7 @@ func (m *Manager) carryOut(ctx context.Context, record store.Record, work *job) 
 	}
 	baked := false
 	if !stands {
-		if record.Intent, err = encode(pending); err != nil {
+		if record.Intent, err = store.Encode(pending); err != nil {
 			return Result{}, err
 		}
 		if record, err = m.store().Update(ctx, record); err != nil {
@@ -77,7 +77,7 @@ func (j *job) announce(before intent) intent {
 // settle notes a request that was carried out.
 func (m *Manager) settle(ctx context.Context, record store.Record, work *job) (store.Record, error) {
 	var err error
-	record.Spec, err = encode(contents{Settings: work.request.Settings, Trigger: work.request.RebakeTrigger})
+	record.Spec, err = store.Encode(contents{Settings: work.request.Settings, Trigger: work.request.RebakeTrigger})
 	if err != nil {
 		return record, err
 	}
@@ -92,7 +92,7 @@ func (m *Manager) giveUp(ctx context.Context, record store.Record, work *job, ca
 		return cause
 	}
 	if len(work.left) > 0 {
-		return &PartialError{Result: Result{Attachment: attachmentOf(record)}, Err: cause}
+		return &PartialError{Result: Result{Attachment: sandbox.AttachmentOf(record)}, Err: cause}
 	}
 	ctx, cancel := sandbox.Detached(ctx)
 	defer cancel()
@@ -108,7 +108,7 @@ func (m *Manager) laneEntries(ctx context.Context, lane string) ([]store.Snapsho
 }
 
 func (m *Manager) resultOf(ctx context.Context, record store.Record) (Result, error) {
-	result := Result{Attachment: attachmentOf(record)}
+	result := Result{Attachment: sandbox.AttachmentOf(record)}
 	entries, err := m.laneEntries(ctx, record.ID)
 	if err != nil {
 		return result, err

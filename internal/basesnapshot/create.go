@@ -78,7 +78,7 @@ func (m *Manager) prepare(ctx context.Context) (place, error) {
 }
 
 func (m *Manager) insertLane(ctx context.Context, where place, lane Lane, id, token string) (store.Record, error) {
-	spec, err := encode(contents{})
+	spec, err := store.Encode(contents{})
 	if err != nil {
 		return store.Record{}, err
 	}

@@ -27,7 +27,7 @@ func (m *Manager) Delete(ctx context.Context, lane Lane, attachment sandbox.Atta
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.Sandboxes.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return "", err
 	}
@@ -122,7 +122,7 @@ func (m *Manager) purge(ctx context.Context, r *removal) (sandbox.Outcome, error
 		return "", err
 	}
 	if r.record != nil {
-		if r.record.Intent, err = encode(intent{Operation: deleting, Since: now()}); err != nil {
+		if r.record.Intent, err = store.Encode(intent{Operation: deleting, Since: now()}); err != nil {
 			return "", err
 		}
 		if *r.record, err = m.store().Update(ctx, *r.record); err != nil {
@@ -217,7 +217,7 @@ func (m *Manager) discardAll(ctx context.Context, r *removal, hash string) error
 // kept to go back to. The workspaces that were made from one are not asked for, since the same apply
 // may destroy them first. It only reads the store.
 func (m *Manager) CheckDelete(ctx context.Context, lane Lane, attachment sandbox.Attachment, retention Retention) error {
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.Sandboxes.RecordByID(ctx, attachment.Record)
 	if err != nil || record == nil {
 		return err
 	}

@@ -29,9 +29,6 @@ const (
 	CodeLaneMissing sandbox.Code = "base_snapshot_missing"
 )
 
-// outputShown is how much of a failed command's output stands in the error, in bytes.
-const outputShown = 2048
-
 // reasonShown is how much of an error is kept in the registry, in bytes.
 const reasonShown = 300
 
@@ -95,19 +92,6 @@ func (p *PartialError) Unwrap() error { return p.Err }
 func isMissing(err error) bool {
 	kind := backends.KindOf(err)
 	return kind == backends.NotFound || kind == backends.Expired
-}
-
-// tail returns the end of what a command said.
-func tail(result backends.ExecResult, environment map[string]string) string {
-	output := strings.TrimSpace(string(result.Stderr))
-	if said := strings.TrimSpace(string(result.Stdout)); output == "" {
-		output = said
-	}
-	output = backends.Redact(output, environment)
-	if len(output) > outputShown {
-		output = "… " + strings.ToValidUTF8(output[len(output)-outputShown:], "")
-	}
-	return output
 }
 
 // shortened keeps the beginning of a text.

@@ -71,7 +71,7 @@ func (m *Manager) fail(ctx context.Context, entry store.Snapshot, reason string,
 		return entry, err
 	}
 	known.Leftover = leftover
-	if entry.Manifest, err = encode(known); err != nil {
+	if entry.Manifest, err = store.Encode(known); err != nil {
 		return entry, err
 	}
 	if entry.Status = store.SnapshotFailed; entry.LastError == "" {

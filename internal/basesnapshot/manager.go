@@ -190,21 +190,6 @@ func (m *Manager) find(ctx context.Context, where place, lane Lane) (*store.Reco
 	return &records[0], nil
 }
 
-// recordByID returns a record, nil when there is none.
-func (m *Manager) recordByID(ctx context.Context, id string) (*store.Record, error) {
-	if id == "" {
-		return nil, nil
-	}
-	record, err := m.store().Get(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &record, nil
-}
-
 // hashes returns the hashes of entries, sorted, each once.
 func hashes(entries []store.Snapshot) []string {
 	var all []string

@@ -137,7 +137,7 @@ func (m *Manager) share(ctx context.Context, work *job, other store.Snapshot) (*
 	known.Attempt, known.Previous = work.attempt, ""
 	own := other
 	own.ID, own.Lane, own.Status, own.RetiredAt = sandbox.NewToken(), work.lane, store.SnapshotReady, time.Time{}
-	if own.Manifest, err = encode(known); err != nil {
+	if own.Manifest, err = store.Encode(known); err != nil {
 		return nil, err
 	}
 	own, err = m.store().InsertSnapshot(ctx, own)
@@ -160,7 +160,7 @@ func (m *Manager) promote(ctx context.Context, work *job, entry store.Snapshot) 
 			return err
 		}
 	}
-	if entry.Manifest, err = encode(known); err != nil {
+	if entry.Manifest, err = store.Encode(known); err != nil {
 		return err
 	}
 	entry.Status, entry.LastError = store.SnapshotReady, ""

@@ -48,7 +48,7 @@ func (m *Manager) Read(ctx context.Context, lane Lane, attachment sandbox.Attach
 		// The private state can be lost: core drops it when the plugin dies in an update.
 		return m.Lookup(ctx, lane)
 	}
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.Sandboxes.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return View{}, err
 	}
@@ -104,7 +104,7 @@ func missing(lane Lane) View {
 }
 
 func (m *Manager) view(ctx context.Context, record store.Record) (View, error) {
-	view := View{Lane: laneOf(record.Name), Attachment: attachmentOf(record)}
+	view := View{Lane: laneOf(record.Name), Attachment: sandbox.AttachmentOf(record)}
 	kept, err := contentsOf(record)
 	if err != nil {
 		return view, err

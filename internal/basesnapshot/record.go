@@ -2,10 +2,8 @@ package basesnapshot
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
@@ -37,38 +35,16 @@ type intent struct {
 	Since   time.Time `json:"since"`
 }
 
-func encode(value any) (json.RawMessage, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("encode record: %w", err)
-	}
-	return raw, nil
-}
-
 func contentsOf(record store.Record) (contents, error) {
 	var c contents
-	if len(record.Spec) == 0 {
-		return c, nil
-	}
-	if err := json.Unmarshal(record.Spec, &c); err != nil {
-		return c, fmt.Errorf("record %s of %s/%s cannot be read: %w", record.ID, record.Backend, record.Name, err)
-	}
-	return c, nil
+	err := record.Decode(record.Spec, "record", &c)
+	return c, err
 }
 
 func intentOf(record store.Record) (intent, error) {
 	var i intent
-	if len(record.Intent) == 0 {
-		return i, nil
-	}
-	if err := json.Unmarshal(record.Intent, &i); err != nil {
-		return i, fmt.Errorf("the intent of record %s of %s/%s cannot be read: %w", record.ID, record.Backend, record.Name, err)
-	}
-	return i, nil
-}
-
-func attachmentOf(record store.Record) sandbox.Attachment {
-	return sandbox.Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
+	err := record.Decode(record.Intent, "the intent of record", &i)
+	return i, err
 }
 
 // asksAnew tells whether a request wants a new bake although there may be a snapshot that fits it.

@@ -92,7 +92,7 @@ func (b *bake) exec(ctx context.Context, box, step string, command backends.Comm
 		return result, &StepError{Step: step, Command: command.Argv, Err: errors.Join(ctx.Err(), err)}
 	}
 	if result.ExitCode != 0 {
-		return result, &StepError{Step: step, Command: command.Argv, ExitCode: result.ExitCode, Output: tail(result, b.environment)}
+		return result, &StepError{Step: step, Command: command.Argv, ExitCode: result.ExitCode, Output: sandbox.Tail(result, b.environment)}
 	}
 	return result, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // same tells whether two checks ask for the same.
@@ -65,7 +66,7 @@ func (b *bake) expect(ctx context.Context, box, step string, command backends.Co
 	if wanted == "" || contains(result.Stdout, []byte(wanted)) || contains(result.Stderr, []byte(wanted)) {
 		return nil
 	}
-	return &StepError{Step: step, Command: command.Argv, Detail: fmt.Sprintf("%q is not in what it printed", wanted), Output: tail(result, b.environment)}
+	return &StepError{Step: step, Command: command.Argv, Detail: fmt.Sprintf("%q is not in what it printed", wanted), Output: sandbox.Tail(result, b.environment)}
 }
 
 // containsVersion looks for a version as a whole word: 10.9 is not in 10.9.2 and not in 110.9.

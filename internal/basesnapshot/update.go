@@ -39,7 +39,7 @@ func (m *Manager) Update(ctx context.Context, attachment sandbox.Attachment, req
 // attached returns the record of a lane after it made sure that this state may change it.
 func (m *Manager) attached(ctx context.Context, attachment sandbox.Attachment, lane Lane) (store.Record, error) {
 	id := ID(m.backend().Name(), lane)
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.Sandboxes.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return store.Record{}, err
 	}
@@ -53,7 +53,7 @@ func (m *Manager) attached(ctx context.Context, attachment sandbox.Attachment, l
 		return store.Record{}, err
 	}
 	if record.Attachment != "" && attachment.Token != "" && record.Attachment != attachment.Token {
-		return store.Record{}, takenOver(id)
+		return store.Record{}, sandbox.TakenOver(id)
 	}
 	return *record, nil
 }
@@ -77,19 +77,11 @@ func (m *Manager) enterAgain(ctx context.Context, attachment sandbox.Attachment,
 	case err != nil:
 		return store.Record{}, err
 	case other != nil && attachment.Record != "":
-		return store.Record{}, takenOver(ID(where.backend, lane))
+		return store.Record{}, sandbox.TakenOver(ID(where.backend, lane))
 	case other != nil:
 		return *other, nil
 	case attachment.Record == "":
 		attachment.Record = sandbox.NewToken()
 	}
 	return m.insertLane(ctx, where, lane, attachment.Record, attachment.Token)
-}
-
-func takenOver(id string) error {
-	return &sandbox.Refusal{
-		Code:   sandbox.CodeTakenOver,
-		Detail: fmt.Sprintf("Another Terraform state has attached %s since this one did.", id),
-		Remedy: "Nothing was changed. Let go of it here with `terraform state rm`; an apply after that takes it back.",
-	}
 }

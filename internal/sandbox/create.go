@@ -82,7 +82,13 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 	if observed != nil {
 		return m.reattach(ctx, request, *record)
 	}
-	return m.makeNew(ctx, request, origin{binding: binding.ID, owner: owner, reuse: record})
+	under := origin{binding: binding.ID, owner: owner, reuse: record}
+	if record != nil {
+		if under.restored, err = m.restoreSource(ctx, request, *record); err != nil {
+			return Result{}, err
+		}
+	}
+	return m.makeNew(ctx, request, under)
 }
 
 // origin is what a new object is made under.
@@ -90,6 +96,8 @@ type origin struct {
 	binding, owner string
 	// reuse is the record of a predecessor whose volumes or snapshots remain, or whose object is gone.
 	reuse *store.Record
+	// restored is the workspace snapshot that it is made from, "" for what the request says.
+	restored string
 	// attachment is the one to keep, "" for a new one.
 	attachment string
 }
@@ -117,14 +125,14 @@ func (m *Manager) rebuildRecord(ctx context.Context, binding string, request Req
 	var workspace json.RawMessage
 	if extension := request.Extension; extension != nil {
 		kept.SnapshotTemplate = extension.KnownTemplateVersion
-		if workspace, err = encode(Workspace{
-			State: WorkspaceReady, Rebuilt: true, BaseSnapshotID: extension.BaseSnapshotID, BaseSnapshotVersion: extension.BaseSnapshotVersion,
+		if workspace, err = store.Encode(Workspace{
+			State: WorkspaceReady, BaseSnapshotID: extension.BaseSnapshotID, BaseSnapshotVersion: extension.BaseSnapshotVersion,
 			TemplateVersion: extension.KnownTemplateVersion,
 		}); err != nil {
 			return nil, err
 		}
 	}
-	spec, err := encode(kept)
+	spec, err := store.Encode(kept)
 	if err != nil {
 		return nil, err
 	}
@@ -163,19 +171,15 @@ func (m *Manager) newestSnapshot(ctx context.Context, record string) (string, er
 
 // makeNew makes the object under a record that was written first.
 func (m *Manager) makeNew(ctx context.Context, request Request, under origin) (Result, error) {
-	restored, err := m.restoreSource(ctx, request, under.reuse)
+	record, pending, err := m.announceCreate(ctx, request, under)
 	if err != nil {
 		return Result{}, err
 	}
-	record, pending, err := m.announceCreate(ctx, request, under, restored)
-	if err != nil {
-		return Result{}, err
-	}
-	observed, err := m.build(ctx, request, record, restored)
+	observed, err := m.build(ctx, request, record, under.restored)
 	if err != nil {
 		return Result{}, m.undoCreate(ctx, record, pending, err)
 	}
-	if err := m.complete(ctx, request, &record, observed, restored == ""); err != nil {
+	if err := m.complete(ctx, request, &record, observed, under.restored == ""); err != nil {
 		return Result{}, m.keepFailed(ctx, record, observed, err)
 	}
 	finished := record
@@ -188,16 +192,6 @@ func (m *Manager) makeNew(ctx context.Context, request Request, under origin) (R
 		return m.stopNew(ctx, record, observed)
 	}
 	return resultOf(record, observed)
-}
-
-// write stores a changed record. One that the store does not take stays known as it is: whoever gives
-// up has to name it.
-func (m *Manager) write(ctx context.Context, record *store.Record) error {
-	stored, err := m.Store.Update(ctx, *record)
-	if err == nil {
-		*record = stored
-	}
-	return err
 }
 
 // stopNew stops a new workspace that has to be stopped. Only a complete one can be released.
@@ -217,7 +211,7 @@ func (m *Manager) stopNew(ctx context.Context, record store.Record, observed bac
 	return result, nil
 }
 
-func (m *Manager) announceCreate(ctx context.Context, request Request, under origin, restored string) (store.Record, intent, error) {
+func (m *Manager) announceCreate(ctx context.Context, request Request, under origin) (store.Record, intent, error) {
 	reuse := under.reuse
 	pending := intent{Operation: creating, KeepVolumes: reuse != nil, KeepSnapshots: reuse != nil, Since: time.Now().UTC()}
 	record := store.Record{
@@ -242,13 +236,13 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, under ori
 		record.Attachment = NewToken()
 	}
 	var err error
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = store.Encode(kept.renewed(request, request.Spec)); err != nil {
 		return record, pending, err
 	}
-	if record.Intent, err = encode(pending); err != nil {
+	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, pending, err
 	}
-	if err = claimWorkspace(&record, request, restored, kept.SnapshotTemplate); err != nil {
+	if err = claimWorkspace(&record, request, under.restored, kept.SnapshotTemplate); err != nil {
 		return record, pending, err
 	}
 	if reuse != nil {
@@ -259,8 +253,8 @@ func (m *Manager) announceCreate(ctx context.Context, request Request, under ori
 	return record, pending, err
 }
 
-// attachmentOf is what a state remembers of a record.
-func attachmentOf(record store.Record) Attachment {
+// AttachmentOf is what a state remembers of a record.
+func AttachmentOf(record store.Record) Attachment {
 	return Attachment{Record: record.ID, Token: record.Attachment, Binding: record.Binding}
 }
 
@@ -314,5 +308,5 @@ func resultOf(record store.Record, observed backends.Observed) (Result, error) {
 		return Result{}, err
 	}
 	workspace, err := workspaceOf(record)
-	return Result{Attachment: attachmentOf(record), Observed: observed, CurrentSnapshotID: kept.Snapshot, Workspace: workspace}, err
+	return Result{Attachment: AttachmentOf(record), Observed: observed, CurrentSnapshotID: kept.Snapshot, Workspace: workspace}, err
 }

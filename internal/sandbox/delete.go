@@ -38,7 +38,7 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +112,7 @@ func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge
 // snapshots stay that the record must go on naming.
 func (m *Manager) remove(ctx context.Context, record store.Record, pending intent) (Outcome, error) {
 	pending.Since = time.Now().UTC()
-	raw, err := encode(pending)
+	raw, err := store.Encode(pending)
 	if err != nil {
 		return "", err
 	}

@@ -31,11 +31,7 @@ func (m *Manager) secretNames(ctx context.Context, name string) ([]string, error
 	if !m.Backend.Capabilities().EnvironmentUnreadable {
 		return nil, nil
 	}
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
-		return nil, err
-	}
-	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	records, err := m.Records(ctx, store.Query{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -174,11 +170,7 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 // recordedBinding is where the records say that a sandbox of ours lives, "" when they say nothing or
 // name several places.
 func (m *Manager) recordedBinding(ctx context.Context, name string) (string, error) {
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
-		return "", err
-	}
-	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	records, err := m.Records(ctx, store.Query{Name: name})
 	if err != nil || len(records) != 1 {
 		return "", err
 	}
@@ -188,11 +180,7 @@ func (m *Manager) recordedBinding(ctx context.Context, name string) (string, err
 // Remembers tells whether the store holds a committed persistent sandbox of ours by that name,
 // whether or not its object is still there. It only reads the store.
 func (m *Manager) Remembers(ctx context.Context, name string) (bool, error) {
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
-		return false, err
-	}
-	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name, Kind: string(backends.Persistent)})
+	records, err := m.Records(ctx, store.Query{Name: name, Kind: string(backends.Persistent)})
 	if err != nil || len(records) == 0 {
 		return false, err
 	}

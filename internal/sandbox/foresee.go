@@ -22,11 +22,7 @@ type Foresight struct {
 // Foresee looks a name up in the store alone, so that a plan can say what a create will meet. No
 // backend is asked: plans of new sandboxes work without one.
 func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, workspace bool, source backends.Source) (Foresight, error) {
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
-		return Foresight{}, err
-	}
-	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, Name: name})
+	records, err := m.Records(ctx, store.Query{Name: name})
 	if err != nil || len(records) == 0 {
 		return Foresight{}, err
 	}
@@ -48,11 +44,7 @@ func (m *Manager) Foresee(ctx context.Context, name string, kind backends.Kind, 
 // StoredName returns the name that a workspace of a generation has already, "" when it has none.
 // Like [Manager.Foresee] it reads the store alone.
 func (m *Manager) StoredName(ctx context.Context, workspaceID string, generation int64) (string, error) {
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
-		return "", err
-	}
-	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Owner: owner, WorkspaceID: NormalizeWorkspaceID(workspaceID)})
+	records, err := m.Records(ctx, store.Query{WorkspaceID: NormalizeWorkspaceID(workspaceID)})
 	if err != nil {
 		return "", err
 	}

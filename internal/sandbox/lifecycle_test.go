@@ -721,7 +721,7 @@ func TestReadShowsIntents(t *testing.T) {
 	}{{changing, StatusInterrupted}, {deleting, StatusDeleting}, {creating, StatusInterrupted}} {
 		record := p.record()
 		var err error
-		if record.Intent, err = encode(intent{Operation: test.intent}); err != nil {
+		if record.Intent, err = store.Encode(intent{Operation: test.intent}); err != nil {
 			t.Fatal(err)
 		}
 		var written store.Record

@@ -117,6 +117,27 @@ func (m *Manager) EnsureOwner(ctx context.Context) (string, error) {
 	return m.ExplicitOwner, nil
 }
 
+// Records returns the records of ours on this backend that match a query, none where this store has made
+// nothing yet. It only reads the store.
+func (m *Manager) Records(ctx context.Context, query store.Query) ([]store.Record, error) {
+	owner, err := m.Owner(ctx)
+	if err != nil || owner == "" {
+		return nil, err
+	}
+	query.Backend, query.Owner = m.Backend.Name(), owner
+	return m.Store.Find(ctx, query)
+}
+
+// write stores a changed record. One that the store does not take stays known as it is: whoever gives
+// up has to name it.
+func (m *Manager) write(ctx context.Context, record *store.Record) error {
+	stored, err := m.Store.Update(ctx, *record)
+	if err == nil {
+		*record = stored
+	}
+	return err
+}
+
 // findRecord returns our record of a name in a binding, nil when there is none.
 func (m *Manager) findRecord(ctx context.Context, binding, owner, name string) (*store.Record, error) {
 	records, err := m.Store.Find(ctx, store.Query{Backend: m.Backend.Name(), Binding: binding, Owner: owner, Name: name})
@@ -129,8 +150,8 @@ func (m *Manager) findRecord(ctx context.Context, binding, owner, name string) (
 	return &records[0], nil
 }
 
-// recordByID returns a record, nil when there is none.
-func (m *Manager) recordByID(ctx context.Context, id string) (*store.Record, error) {
+// RecordByID returns a record, nil when there is none.
+func (m *Manager) RecordByID(ctx context.Context, id string) (*store.Record, error) {
 	if id == "" {
 		return nil, nil
 	}

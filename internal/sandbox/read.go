@@ -47,7 +47,7 @@ func (m *Manager) Read(ctx context.Context, name string, attachment Attachment) 
 	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
 		return View{}, err
 	}
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return View{}, err
 	}
@@ -90,7 +90,7 @@ func (m *Manager) Import(ctx context.Context, name string) (View, error) {
 	}
 	attachment := Attachment{Record: observed.Marks.Record, Binding: binding.ID}
 	if record != nil {
-		attachment = attachmentOf(*record)
+		attachment = AttachmentOf(*record)
 	}
 	view, err := m.view(ctx, name, attachment, record)
 	view.Attachment = attachment
@@ -103,7 +103,7 @@ func (m *Manager) Look(ctx context.Context, record store.Record) (View, error) {
 	if err := m.checkBinding(ctx, record.Name, record.Binding); err != nil {
 		return View{}, err
 	}
-	return m.view(ctx, record.Name, attachmentOf(record), &record)
+	return m.view(ctx, record.Name, AttachmentOf(record), &record)
 }
 
 func (m *Manager) view(ctx context.Context, name string, attachment Attachment, record *store.Record) (View, error) {
@@ -133,7 +133,7 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 		return view, err
 	}
 	view.Recorded = true
-	view.Attachment = attachmentOf(*record)
+	view.Attachment = AttachmentOf(*record)
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
 	if observed != nil && observed.CurrentSnapshotID != "" {

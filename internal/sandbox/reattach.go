@@ -29,7 +29,7 @@ func (m *Manager) reattach(ctx context.Context, request Request, record store.Re
 	if kept, err = contentsOf(record); err != nil {
 		return Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: withSource(request.Spec, kept.Spec.Source), Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = store.Encode(kept.renewed(request, withSource(request.Spec, kept.Spec.Source))); err != nil {
 		return Result{}, err
 	}
 	record.Attachment, record.Intent, record.Committed = NewToken(), nil, true

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -28,6 +27,13 @@ type contents struct {
 	Trigger  string `json:"trigger,omitempty"`
 	// SnapshotTemplate is the version of the template that a workspace had when that was taken.
 	SnapshotTemplate string `json:"snapshot_template,omitempty"`
+}
+
+// renewed is what the record holds once a request was carried out: its specification and settings, beside
+// the checkpoint that there is.
+func (c contents) renewed(request Request, spec backends.Spec) contents {
+	c.Spec, c.Settings, c.Trigger = spec, request.Settings, request.CheckpointTrigger
+	return c
 }
 
 // operation names what an intent announces.
@@ -62,23 +68,10 @@ func NewToken() string {
 	return hex.EncodeToString(raw[:])
 }
 
-func encode(value any) (json.RawMessage, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("encode record: %w", err)
-	}
-	return raw, nil
-}
-
 func contentsOf(record store.Record) (contents, error) {
 	var c contents
-	if len(record.Spec) == 0 {
-		return c, nil
-	}
-	if err := json.Unmarshal(record.Spec, &c); err != nil {
-		return c, fmt.Errorf("record %s of %s/%s cannot be read: %w", record.ID, record.Backend, record.Name, err)
-	}
-	return c, nil
+	err := record.Decode(record.Spec, "record", &c)
+	return c, err
 }
 
 func intentOf(record store.Record) (*intent, error) {
@@ -86,10 +79,8 @@ func intentOf(record store.Record) (*intent, error) {
 		return nil, nil
 	}
 	var i intent
-	if err := json.Unmarshal(record.Intent, &i); err != nil {
-		return nil, fmt.Errorf("the intent of record %s of %s/%s cannot be read: %w", record.ID, record.Backend, record.Name, err)
-	}
-	return &i, nil
+	err := record.Decode(record.Intent, "the intent of record", &i)
+	return &i, err
 }
 
 func marksOf(record store.Record) backends.Marks {

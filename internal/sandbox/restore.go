@@ -41,15 +41,15 @@ func (m *Manager) restorable(ctx context.Context, record store.Record) (string, 
 
 // restoreSource decides what the compute of a workspace is made from. A workspace that was ready once
 // is made from its own snapshot or not at all: neither empty, nor from the base.
-func (m *Manager) restoreSource(ctx context.Context, request Request, record *store.Record) (string, error) {
-	if request.Extension == nil || record == nil {
+func (m *Manager) restoreSource(ctx context.Context, request Request, record store.Record) (string, error) {
+	if request.Extension == nil {
 		return "", nil
 	}
-	snapshot, err := m.restorable(ctx, *record)
+	snapshot, err := m.restorable(ctx, record)
 	if err != nil || snapshot != "" {
 		return snapshot, err
 	}
-	kept, err := contentsOf(*record)
+	kept, err := contentsOf(record)
 	if err != nil {
 		return "", err
 	}
@@ -82,13 +82,14 @@ func creationSpec(request Request, restored string) backends.Spec {
 // an update keeps, "" for a new one.
 func (m *Manager) restore(ctx context.Context, request Request, record store.Record, attachment string) (Result, error) {
 	// Whether there is something to restore from is known before the rest of the compute goes.
-	if _, err := m.restoreSource(ctx, request, &record); err != nil {
+	restored, err := m.restoreSource(ctx, request, record)
+	if err != nil {
 		return Result{}, err
 	}
 	if err := m.Backend.Delete(ctx, marksOf(record), backends.DeleteOptions{}); err != nil {
 		return Result{}, err
 	}
-	result, err := m.makeNew(ctx, request, origin{binding: record.Binding, owner: record.Owner, reuse: &record, attachment: attachment})
+	result, err := m.makeNew(ctx, request, origin{binding: record.Binding, owner: record.Owner, reuse: &record, restored: restored, attachment: attachment})
 	if err != nil {
 		return result, fmt.Errorf("restore %s: %w", ID(m.Backend.Name(), record.Name), err)
 	}
@@ -118,7 +119,7 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 		return record, err
 	}
 	pending := intent{Operation: changing, Snapshot: m.nextCheckpoint(observed), Since: time.Now().UTC()}
-	if record.Intent, err = encode(pending); err != nil {
+	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, err
 	}
 	if err := m.write(ctx, &record); err != nil {
@@ -133,10 +134,10 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 		return record, err
 	}
 	pending.Snapshot = ""
-	if record.Spec, err = encode(kept); err != nil {
+	if record.Spec, err = store.Encode(kept); err != nil {
 		return record, err
 	}
-	if record.Intent, err = encode(pending); err != nil {
+	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, err
 	}
 	if err := m.write(ctx, &record); err != nil || superseded == saved {
@@ -187,11 +188,11 @@ func (m *Manager) updateLost(ctx context.Context, request Request, record *store
 	if err != nil {
 		return true, Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = store.Encode(kept.renewed(request, request.Spec)); err != nil {
 		return true, Result{}, err
 	}
 	record.Intent = nil
-	if *record, err = m.Store.Update(ctx, *record); err != nil {
+	if err := m.write(ctx, record); err != nil {
 		return true, Result{}, err
 	}
 	result, err = resultOf(*record, backends.Observed{Name: record.Name, Marks: marksOf(*record), Status: backends.StatusStopped})

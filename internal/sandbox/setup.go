@@ -8,8 +8,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
-// setupOutputShown is how much of a failed step's output stands in the error, in bytes.
-const setupOutputShown = 2048
+// OutputShown is how much of a failed command's output stands in the error, in bytes.
+const OutputShown = 2048
 
 // runSetup runs the steps in order and stops at the first that fails.
 func (m *Manager) runSetup(ctx context.Context, request Request) error {
@@ -31,16 +31,21 @@ func (m *Manager) runSetup(ctx context.Context, request Request) error {
 // Said returns the end of what a failed command said, without secret values, as a sentence to append;
 // "" when it said nothing.
 func Said(result backends.ExecResult, secrets map[string]string) string {
+	if output := Tail(result, secrets); output != "" {
+		return " It said: " + output
+	}
+	return ""
+}
+
+// Tail returns the end of what a command said, without secret values.
+func Tail(result backends.ExecResult, secrets map[string]string) string {
 	output := strings.TrimSpace(string(result.Stderr))
 	if output == "" {
 		output = strings.TrimSpace(string(result.Stdout))
 	}
 	output = backends.Redact(output, secrets)
-	if len(output) > setupOutputShown {
-		output = "… " + strings.ToValidUTF8(output[len(output)-setupOutputShown:], "")
+	if len(output) > OutputShown {
+		output = "… " + strings.ToValidUTF8(output[len(output)-OutputShown:], "")
 	}
-	if output == "" {
-		return ""
-	}
-	return " It said: " + output
+	return output
 }

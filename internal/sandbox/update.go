@@ -68,7 +68,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		if err := kept.noteSnapshot(saved, *record); err != nil {
 			return Result{}, err
 		}
-		if record.Spec, err = encode(kept); err != nil {
+		if record.Spec, err = store.Encode(kept); err != nil {
 			return Result{}, err
 		}
 	}
@@ -78,12 +78,12 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if kept, err = contentsOf(*record); err != nil {
 		return Result{}, err
 	}
-	if record.Spec, err = encode(contents{Spec: request.Spec, Settings: request.Settings, Snapshot: kept.Snapshot, SnapshotTemplate: kept.SnapshotTemplate, Trigger: request.CheckpointTrigger}); err != nil {
+	if record.Spec, err = store.Encode(kept.renewed(request, request.Spec)); err != nil {
 		return Result{}, err
 	}
 	record.Intent, record.Committed = nil, true
 	record.WorkspaceID, record.Generation = request.WorkspaceID, request.Generation
-	if *record, err = m.Store.Update(ctx, *record); err != nil {
+	if err := m.write(ctx, record); err != nil {
 		return Result{}, err
 	}
 	if after, err = m.arrived(ctx, request); err != nil {
@@ -95,7 +95,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 // attached returns record and object after it made sure that this state may change them.
 func (m *Manager) attached(ctx context.Context, attachment Attachment, request Request) (*store.Record, *backends.Observed, error) {
 	id := ID(m.Backend.Name(), request.Name)
-	record, err := m.recordByID(ctx, attachment.Record)
+	record, err := m.RecordByID(ctx, attachment.Record)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +114,7 @@ func (m *Manager) attached(ctx context.Context, attachment Attachment, request R
 	}
 	if record != nil {
 		if record.Attachment != "" && attachment.Token != "" && record.Attachment != attachment.Token {
-			return nil, nil, takenOver(id)
+			return nil, nil, TakenOver(id)
 		}
 		if record.Attachment == "" || attachment.Token == "" {
 			record.Attachment = attachment.Token
@@ -162,7 +162,8 @@ func gone(id string) error {
 	}
 }
 
-func takenOver(id string) error {
+// TakenOver is the refusal of a change by a state whose attachment is not that of the record any more.
+func TakenOver(id string) error {
 	return &Refusal{
 		Code:   CodeTakenOver,
 		Detail: fmt.Sprintf("Another Terraform state has attached %s since this one did.", id),
@@ -184,11 +185,10 @@ func (m *Manager) announceChange(ctx context.Context, record *store.Record, requ
 	if request.CheckpointTrigger != "" && request.CheckpointTrigger != kept.Trigger && pending.Snapshot == "" {
 		pending.Snapshot = m.nextCheckpoint(observed)
 	}
-	if record.Intent, err = encode(pending); err != nil {
+	if record.Intent, err = store.Encode(pending); err != nil {
 		return pending, err
 	}
-	*record, err = m.Store.Update(ctx, *record)
-	return pending, err
+	return pending, m.write(ctx, record)
 }
 
 // changeRunState leaves the run state as found when none is asked for.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -36,9 +35,6 @@ type Workspace struct {
 	// RestoredFrom is the workspace snapshot that the present session was made from.
 	RestoredFrom string    `json:"restored_from,omitempty"`
 	ReadyAt      time.Time `json:"ready_at,omitzero"`
-	// Rebuilt is true from when the record was lost and made again until the workspace was completed
-	// once more: what stands here is what the caller knew.
-	Rebuilt bool `json:"rebuilt,omitempty"`
 }
 
 // Extension is what a workspace runtime adds to the requests about its sandbox. Package workspace
@@ -74,10 +70,8 @@ func workspaceOf(record store.Record) (*Workspace, error) {
 		return nil, nil
 	}
 	var kept Workspace
-	if err := json.Unmarshal(record.Workspace, &kept); err != nil {
-		return nil, fmt.Errorf("the workspace in record %s of %s/%s cannot be read: %w", record.ID, record.Backend, record.Name, err)
-	}
-	return &kept, nil
+	err := record.Decode(record.Workspace, "the workspace in record", &kept)
+	return &kept, err
 }
 
 // claimWorkspace notes in a record that is about to be written that a workspace is being made.
@@ -98,7 +92,7 @@ func claimWorkspace(record *store.Record, request Request, restored, snapshotTem
 	}
 	claimed.State, claimed.LastError, claimed.RestoredFrom = WorkspaceProvisioning, "", restored
 	record.BaseSnapshot = claimed.BaseSnapshotID
-	record.Workspace, err = encode(claimed)
+	record.Workspace, err = store.Encode(claimed)
 	return err
 }
 
@@ -115,16 +109,14 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 	if before == nil {
 		before = &Workspace{}
 	}
-	known := *before
-	known.Rebuilt = false
 	kept, err := contentsOf(*record)
 	if err != nil {
 		return err
 	}
 	var after Workspace
-	work := func(ctx context.Context, observed backends.Observed) error {
+	work := func(ctx context.Context, observed backends.Observed) (err error) {
 		after, err = request.Extension.Complete(ctx, Stage{
-			Observed: observed, Workspace: known, Fresh: fresh, Secrets: request.Spec.Secrets,
+			Observed: observed, Workspace: *before, Fresh: fresh, Secrets: request.Spec.Secrets,
 			Exec: func(ctx context.Context, command backends.Command) (result backends.ExecResult, err error) {
 				command.SecretNames = kept.Spec.SecretNames
 				err = m.woken(ctx, observed, func(ctx context.Context) error {
@@ -137,8 +129,8 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 		return err
 	}
 	var cause error
-	if known.State != WorkspaceReady && m.Backend.Capabilities().FilesNeedCompute && observed.Status == backends.StatusStopped {
-		after = known
+	if before.State != WorkspaceReady && m.Backend.Capabilities().FilesNeedCompute && observed.Status == backends.StatusStopped {
+		after = *before
 		cause = m.woken(ctx, observed, func(ctx context.Context) error {
 			observed.Status = backends.StatusRunning
 			return work(ctx, observed)
@@ -146,7 +138,7 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 	} else {
 		cause = work(ctx, observed)
 	}
-	raw, err := encode(after)
+	raw, err := store.Encode(after)
 	if err != nil {
 		return err
 	}
@@ -159,12 +151,10 @@ func (m *Manager) complete(ctx context.Context, request Request, record *store.R
 func (m *Manager) keepFailed(ctx context.Context, record store.Record, observed backends.Observed, cause error) error {
 	ctx, cancel := Detached(ctx)
 	defer cancel()
-	stored, err := m.Store.Update(ctx, record)
-	if err != nil {
-		stored = record
+	if err := m.write(ctx, &record); err != nil {
 		cause = fmt.Errorf("%w; and the store did not take it: %w", cause, err)
 	}
-	result, err := resultOf(stored, observed)
+	result, err := resultOf(record, observed)
 	if err != nil {
 		cause = fmt.Errorf("%w; %w", cause, err)
 	}
@@ -208,9 +198,9 @@ func (m *Manager) beforeClaim(ctx context.Context, request Request) (*store.Reco
 	if err != nil {
 		return nil, err
 	}
-	owner, err := m.Owner(ctx)
-	if err != nil || owner == "" {
+	records, err := m.Records(ctx, store.Query{Binding: binding.ID, Name: request.Name})
+	if err != nil || len(records) == 0 {
 		return nil, err
 	}
-	return m.findRecord(ctx, binding.ID, owner, request.Name)
+	return &records[0], nil
 }

@@ -69,13 +69,7 @@ func DescribeRecord(record store.Record, view sandbox.View) handle.Object {
 // Find returns the record of a workspace's runtime, nil when it has none. Generation 0 means the newest.
 // It only reads the store.
 func Find(ctx context.Context, manager *sandbox.Manager, workspaceID string, generation int64) (*store.Record, error) {
-	owner, err := manager.Owner(ctx)
-	if err != nil || owner == "" {
-		return nil, err
-	}
-	records, err := manager.Store.Find(ctx, store.Query{
-		Backend: manager.Backend.Name(), Owner: owner, WorkspaceID: sandbox.NormalizeWorkspaceID(workspaceID),
-	})
+	records, err := manager.Records(ctx, store.Query{WorkspaceID: sandbox.NormalizeWorkspaceID(workspaceID)})
 	if err != nil {
 		return nil, err
 	}

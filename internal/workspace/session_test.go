@@ -211,7 +211,7 @@ func TestLostRowOfAStoppedSession(t *testing.T) {
 			if found := p.shell(w, "cat mine"); found != "mine" {
 				t.Errorf("inside is %q", found)
 			}
-			if after, kept := p.settled(); after.ID != record.ID || kept.Rebuilt {
+			if after, kept := p.settled(); after.ID != record.ID || kept.TemplateVersion != "1" {
 				t.Errorf("the row is %+v, %+v", after, kept)
 			}
 		})

@@ -127,7 +127,7 @@ func (d *sandboxesSource) Read(ctx context.Context, req datasource.ReadRequest, 
 
 // list asks the backend even when nothing there can be ours, so that a failure is never an empty list.
 func list(ctx context.Context, manager *sandbox.Manager, filter sandboxesModel) ([]sandboxModel, error) {
-	owner, err := ownerOf(ctx, manager)
+	owner, err := manager.Owner(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,14 +164,6 @@ func describe(backend string, observed backends.Observed) sandboxModel {
 		RecordID:  textOrNull(observed.Marks.Record),
 		CreatedAt: created,
 	}
-}
-
-// ownerOf returns whose sandboxes are ours, "" when this store has made nothing yet.
-func ownerOf(ctx context.Context, manager *sandbox.Manager) (string, error) {
-	if manager.ExplicitOwner != "" {
-		return manager.ExplicitOwner, nil
-	}
-	return manager.Store.Owner(ctx)
 }
 
 // checkNamePrefix accepts what can be made a sandbox name by adding to it.
