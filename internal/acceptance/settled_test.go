@@ -96,7 +96,7 @@ func TestAccImageOfItsOwnMind(t *testing.T) {
 			f.block(persistent, "same", source, f.named("c"), `environment = { FROM_IMAGE = "1" }`, `user = "1000"`, `labels = { "from.image" = "yes" }`))
 		f.settled()
 		state := f.Show()
-		if text := state.Text(persistent+".a", "source"); text != fmt.Sprintf("map[clone_of:<nil> image:%s rootfs:<nil> snapshot_id:<nil>]", image) {
+		if text := state.Text(persistent+".a", "source"); text != fmt.Sprintf("map[clone_of:<nil> git:<nil> image:%s rootfs:<nil> runtime:<nil> snapshot_id:<nil> tarball_url:<nil>]", image) {
 			f.t.Errorf("the source in the state is %s", text)
 		}
 		for _, attribute := range []string{"user", "command", "working_directory", "ports", "volumes", "labels"} {

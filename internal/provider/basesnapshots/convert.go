@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"time"
 
@@ -12,12 +11,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/templatefiles"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // converter turns framework values into the domain's. Unknown values become zero values, so that what
@@ -28,13 +26,7 @@ type converter struct {
 }
 
 func object[T any](c *converter, value attr.Value) (T, bool) {
-	var target T
-	nested, ok := value.(types.Object)
-	if !ok || nested.IsNull() || nested.IsUnknown() {
-		return target, false
-	}
-	c.diags.Append(nested.As(c.ctx, &target, basetypes.ObjectAsOptions{})...)
-	return target, true
+	return convert.Object[T](c.ctx, value, &c.diags)
 }
 
 // texts reads a list or set; null stays nil, empty stays empty.
@@ -42,26 +34,16 @@ func texts(values []attr.Value, null bool) []string {
 	if null {
 		return nil
 	}
-	read := []string{}
-	for _, value := range values {
-		if text, ok := value.(types.String); ok && !text.IsNull() && !text.IsUnknown() {
-			read = append(read, text.ValueString())
-		}
-	}
-	return read
+	return append([]string{}, convert.Texts(values)...)
 }
 
+// textMap reads a map; null stays nil, empty stays empty.
 func textMap(value types.Map) map[string]string {
-	if value.IsNull() || value.IsUnknown() {
-		return nil
+	texts := convert.TextMap(value)
+	if texts == nil && !value.IsNull() && !value.IsUnknown() {
+		return map[string]string{}
 	}
-	read := map[string]string{}
-	for name, element := range value.Elements() {
-		if text, ok := element.(types.String); ok && !text.IsNull() && !text.IsUnknown() {
-			read[name] = text.ValueString()
-		}
-	}
-	return read
+	return texts
 }
 
 // manifest reads the manifest, as far as it is there and known.
@@ -114,7 +96,7 @@ func (c *converter) request(m *model, files bool) basesnapshot.Request {
 			Inherited:  map[string]string{},
 		},
 		Verify:        m.Verify.ValueBool(),
-		Expiration:    c.duration(m.Expiration),
+		Expiration:    convert.Duration(m.Expiration),
 		Retention:     c.retention(m.Retention),
 		RebakeTrigger: m.RebakeTrigger.ValueString(),
 	}
@@ -144,16 +126,7 @@ func (c *converter) retention(value types.Object) basesnapshot.Retention {
 	if !ok {
 		retention = retentionModel{MinAge: types.StringValue(defaultMinAge), KeepPrevious: types.Int64Value(defaultKeepPrevious)}
 	}
-	return basesnapshot.Retention{MinAge: c.duration(retention.MinAge), KeepPrevious: retention.KeepPrevious.ValueInt64(), Purge: retention.Purge.ValueBool()}
-}
-
-// duration reads a value that the schema has checked; the zero value stands for none.
-func (c *converter) duration(value types.String) time.Duration {
-	duration, err := sandbox.ParseDuration(value.ValueString())
-	if err != nil {
-		return 0
-	}
-	return duration
+	return basesnapshot.Retention{MinAge: convert.Duration(retention.MinAge), KeepPrevious: retention.KeepPrevious.ValueInt64(), Purge: retention.Purge.ValueBool()}
 }
 
 // settings are the parts of a configuration that are kept in the record, so that an import knows them.
@@ -234,7 +207,7 @@ func applySettings(raw json.RawMessage, m *model) error {
 	if kept.SmokeChecks != nil {
 		values := []attr.Value{}
 		for _, check := range kept.SmokeChecks {
-			values = append(values, types.ObjectValueMust(smokeCheckType.AttrTypes, map[string]attr.Value{"command": listValue(check.Command), "expect": types.StringPointerValue(check.Expect)}))
+			values = append(values, types.ObjectValueMust(smokeCheckType.AttrTypes, map[string]attr.Value{"command": convert.List(check.Command), "expect": types.StringPointerValue(check.Expect)}))
 		}
 		m.SmokeChecks = types.ListValueMust(smokeCheckType, values)
 	}
@@ -254,7 +227,7 @@ func applySettings(raw json.RawMessage, m *model) error {
 	if kept.Timeouts != nil {
 		values := map[string]attr.Value{}
 		for name := range timeoutsType {
-			values[name] = textOrNull(kept.Timeouts[name])
+			values[name] = convert.TextOrNull(kept.Timeouts[name])
 		}
 		m.Timeouts.Object = types.ObjectValueMust(timeoutsType, values)
 	}
@@ -272,7 +245,7 @@ func (m ManifestInput) value() types.Object {
 	if m.Commands != nil {
 		values := []attr.Value{}
 		for _, argv := range m.Commands {
-			values = append(values, listValue(argv))
+			values = append(values, convert.List(argv))
 		}
 		commands = types.ListValueMust(argvType, values)
 	}
@@ -293,37 +266,18 @@ func (m ManifestInput) value() types.Object {
 	})
 }
 
-func listValue(texts []string) types.List {
-	values := make([]attr.Value, len(texts))
-	for i, text := range texts {
-		values[i] = types.StringValue(text)
-	}
-	return types.ListValueMust(types.StringType, values)
-}
-
 func setValue(texts []string) types.Set {
 	if texts == nil {
 		return types.SetNull(types.StringType)
 	}
-	return types.SetValueMust(types.StringType, listValue(texts).Elements())
+	return convert.Set(texts)
 }
 
 func mapValue(texts map[string]string) types.Map {
 	if texts == nil {
 		return types.MapNull(types.StringType)
 	}
-	values := map[string]attr.Value{}
-	for name := range maps.Keys(texts) {
-		values[name] = types.StringValue(texts[name])
-	}
-	return types.MapValueMust(types.StringType, values)
-}
-
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
+	return convert.Map(texts)
 }
 
 func timeOrNull(t time.Time) types.String {
@@ -345,8 +299,8 @@ func HistoryValue(entries []basesnapshot.Entry) types.List {
 			size = types.Int64Value(entry.SizeBytes)
 		}
 		values = append(values, types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{
-			"version": textOrNull(entry.Version), "snapshot_id": textOrNull(entry.SnapshotID), "manifest_hash": textOrNull(entry.ManifestHash),
-			"status": textOrNull(entry.Status), "current": types.BoolValue(entry.Current), "last_error": textOrNull(entry.LastError),
+			"version": convert.TextOrNull(entry.Version), "snapshot_id": convert.TextOrNull(entry.SnapshotID), "manifest_hash": convert.TextOrNull(entry.ManifestHash),
+			"status": convert.TextOrNull(entry.Status), "current": types.BoolValue(entry.Current), "last_error": convert.TextOrNull(entry.LastError),
 			"size_bytes": size, "created_at": timeOrNull(entry.CreatedAt), "ready_at": timeOrNull(entry.ReadyAt),
 			"retired_at": timeOrNull(entry.RetiredAt), "expires_at": timeOrNull(entry.ExpiresAt),
 		}))

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
@@ -48,8 +49,8 @@ func (r *snapshotResource) Create(ctx context.Context, req resource.CreateReques
 		result = partial.Result
 	}
 	r.fillResult(&plan, result, &resp.Diagnostics)
-	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, &plan)...)
+	private.Attach(ctx, resp.Private, result.Attachment, &resp.Diagnostics)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -60,11 +61,11 @@ func (r *snapshotResource) Read(ctx context.Context, req resource.ReadRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, &state)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, state.ID)...)
 	id := state.ID.ValueString()
 	limit, diags := state.Timeouts.Read(ctx, readTimeout)
 	resp.Diagnostics.Append(diags...)
-	attachment, found := attachmentOf(ctx, req.Private, &state, &resp.Diagnostics)
+	attachment, found := private.Attachment(ctx, req.Private, state.RecordID, state.AttachmentID, &resp.Diagnostics)
 	manager, lane, err := r.manager(id)
 	if isUnknown(err) {
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.ConfigurationUnsure, "Base Snapshots Are Not Refreshed Yet",
@@ -97,11 +98,7 @@ func (r *snapshotResource) Read(ctx context.Context, req resource.ReadRequest, r
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.SnapshotUnusable, "Base Snapshots Cannot Be Used", fmt.Sprintf("No workspace can start from %s: %s The next apply bakes it again.", id, view.Reason)))
 	}
 	if !found && view.Attachment.Record != "" {
-		known := view.Attachment
-		if token := state.AttachmentID.ValueString(); token != "" {
-			known.Token = token
-		}
-		private.Write(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
+		private.Reattach(ctx, resp.Private, view.Attachment, state.AttachmentID, &resp.Diagnostics)
 	}
 	observe(&state, view)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
@@ -116,8 +113,8 @@ func (r *snapshotResource) Update(ctx context.Context, req resource.UpdateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, &plan)...)
-	attachment, _ := attachmentOf(ctx, req.Private, &state, &resp.Diagnostics)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
+	attachment, _ := private.Attachment(ctx, req.Private, state.RecordID, state.AttachmentID, &resp.Diagnostics)
 	limit, diags := plan.Timeouts.Update(ctx, updateTimeout)
 	resp.Diagnostics.Append(diags...)
 	manager, request, err := r.prepare(ctx, &plan, &resp.Diagnostics)
@@ -135,7 +132,7 @@ func (r *snapshotResource) Update(ctx context.Context, req resource.UpdateReques
 		return
 	}
 	r.fillResult(&plan, result, &resp.Diagnostics)
-	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	private.Attach(ctx, resp.Private, result.Attachment, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -149,7 +146,7 @@ func (r *snapshotResource) Delete(ctx context.Context, req resource.DeleteReques
 	id := state.ID.ValueString()
 	limit, diags := state.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	attachment, _ := attachmentOf(ctx, req.Private, &state, &resp.Diagnostics)
+	attachment, _ := private.Attachment(ctx, req.Private, state.RecordID, state.AttachmentID, &resp.Diagnostics)
 	manager, lane, err := r.manager(id)
 	if resp.Diagnostics.HasError() {
 		return
@@ -172,10 +169,7 @@ func (r *snapshotResource) Delete(ctx context.Context, req resource.DeleteReques
 
 // ImportState fills the state from the lane and its record, by reads only.
 func (r *snapshotResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	id := req.ID
-	if id == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
-	}
+	id := identity.ImportID(ctx, req, &resp.Diagnostics)
 	summary := fmt.Sprintf("Unable to Import Base Snapshot %q", id)
 	manager, lane, err := r.manager(id)
 	var view basesnapshot.View
@@ -193,13 +187,13 @@ func (r *snapshotResource) ImportState(ctx context.Context, req resource.ImportS
 	}
 	m.ID, m.Backend = types.StringValue(id), types.StringValue(manager.Sandboxes.Backend.Name())
 	m.App, m.Template = types.StringValue(lane.App), types.StringValue(lane.Template)
-	m.RecordID, m.AttachmentID = textOrNull(view.Attachment.Record), textOrNull(view.Attachment.Token)
+	m.RecordID, m.AttachmentID = convert.TextOrNull(view.Attachment.Record), convert.TextOrNull(view.Attachment.Token)
 	if m.OnDestroy.IsNull() {
 		m.OnDestroy = r.client.OnDestroy
 	}
 	observe(&m, view)
-	private.Write(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, &m)...)
+	private.Attach(ctx, resp.Private, view.Attachment, &resp.Diagnostics)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, m.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
@@ -255,10 +249,10 @@ func (r *snapshotResource) fillResult(m *model, result basesnapshot.Result, diag
 	}
 	set(m, view, true)
 	if m.RecordID.IsUnknown() {
-		m.RecordID = textOrNull(result.Attachment.Record)
+		m.RecordID = convert.TextOrNull(result.Attachment.Record)
 	}
 	if m.AttachmentID.IsUnknown() {
-		m.AttachmentID = textOrNull(result.Attachment.Token)
+		m.AttachmentID = convert.TextOrNull(result.Attachment.Token)
 	}
 	if m.OnDestroy.IsUnknown() {
 		m.OnDestroy = types.StringValue("retain")
@@ -281,20 +275,20 @@ func set(m *model, view basesnapshot.View, unknownOnly bool) {
 	current := basesnapshot.Entry{}
 	if view.Current != nil {
 		current = *view.Current
-		write(&m.ManifestHash, textOrNull(current.ManifestHash))
+		write(&m.ManifestHash, convert.TextOrNull(current.ManifestHash))
 	} else {
 		write(&m.ManifestHash, types.StringNull())
 	}
-	write(&m.Status, textOrNull(view.Status))
-	write(&m.StatusReason, textOrNull(view.Reason))
-	write(&m.Version, textOrNull(current.Version))
-	write(&m.SnapshotID, textOrNull(current.SnapshotID))
-	write(&m.SourceDigest, textOrNull(current.SourceDigest))
+	write(&m.Status, convert.TextOrNull(view.Status))
+	write(&m.StatusReason, convert.TextOrNull(view.Reason))
+	write(&m.Version, convert.TextOrNull(current.Version))
+	write(&m.SnapshotID, convert.TextOrNull(current.SnapshotID))
+	write(&m.SourceDigest, convert.TextOrNull(current.SourceDigest))
 	write(&m.CreatedAt, timeOrNull(current.CreatedAt))
 	write(&m.ExpiresAt, timeOrNull(current.ExpiresAt))
 	previous := types.StringNull()
 	if view.Previous != nil {
-		previous = textOrNull(view.Previous.SnapshotID)
+		previous = convert.TextOrNull(view.Previous.SnapshotID)
 	}
 	write(&m.PreviousSnapshotID, previous)
 	if !unknownOnly || m.SizeBytes.IsUnknown() {

@@ -13,7 +13,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
@@ -54,7 +54,7 @@ func (r *snapshotResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 	}
 	p.planID()
 	p.planHash()
-	second := p.state == nil && inside.SecondLeg(ctx, req.Private, &resp.Diagnostics)
+	second := p.state == nil && identity.SecondLeg(ctx, req.Private, &resp.Diagnostics)
 	if !p.plan.ID.IsUnknown() && !second && !p.client.Claim("base/"+p.plan.ID.ValueString()) {
 		p.diags.Append(diagnostics.AttributeError(path.Root("app"), diagnostics.DuplicateWorkspace, "Two Resources for One Lane",
 			fmt.Sprintf("Another resource of this configuration stands for the lane %s already. Give each its own `app` or `template`.", p.plan.ID.ValueString())))
@@ -69,7 +69,7 @@ func (r *snapshotResource) ModifyPlan(ctx context.Context, req resource.ModifyPl
 		if len(resp.RequiresReplace) > 0 && p.state.OnDestroy.ValueString() == "purge" {
 			r.checkPurge(ctx, req.Private, p.state, &p.diags)
 		}
-		inside.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
+		identity.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(p.diags...)
 	if !resp.Diagnostics.HasError() {
@@ -200,7 +200,7 @@ func (r *snapshotResource) checkPurge(ctx context.Context, from private.Reader, 
 	}
 	c := converter{ctx: ctx}
 	if err == nil {
-		attachment, _ := attachmentOf(ctx, from, state, diags)
+		attachment, _ := private.Attachment(ctx, from, state.RecordID, state.AttachmentID, diags)
 		err = manager.CheckDelete(ctx, lane, attachment, c.retention(state.Retention))
 	}
 	for _, refusal := range reasons(err) {

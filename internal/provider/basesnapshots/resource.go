@@ -5,16 +5,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 )
 
 var (
@@ -37,36 +32,13 @@ func (r *snapshotResource) Metadata(_ context.Context, req resource.MetadataRequ
 }
 
 func (r *snapshotResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{Description: "The id of the lane, <backend>/<app>/<template>.", RequiredForImport: true},
-	}}
+	identity.Schema(resp, "The id of the lane, <backend>/<app>/<template>.")
 }
 
 func (r *snapshotResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	configured, diags := client.From(req.ProviderData)
 	resp.Diagnostics.Append(diags...)
 	r.client = configured
-}
-
-// attachmentKey is the key of the private state.
-const attachmentKey = "attachment"
-
-// attachmentOf returns what the private state says, or what the state itself knows: core passes no
-// private state for a tainted object.
-func attachmentOf(ctx context.Context, from private.Reader, m *model, diags *diag.Diagnostics) (sandbox.Attachment, bool) {
-	attachment, found := private.Read[sandbox.Attachment](ctx, from, attachmentKey, diags)
-	if !found {
-		attachment.Record, attachment.Token = m.RecordID.ValueString(), m.AttachmentID.ValueString()
-	}
-	return attachment, found
-}
-
-// setIdentity writes the identity, which Create, Read and Update each have to.
-func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, m *model) diag.Diagnostics {
-	if identity == nil {
-		return nil
-	}
-	return identity.SetAttribute(ctx, path.Root("id"), m.ID)
 }
 
 // manager returns what bakes on the backend of a lane's id.

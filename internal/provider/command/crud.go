@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -39,7 +40,7 @@ func (r *commandResource) Create(ctx context.Context, req resource.CreateRequest
 	}
 	plan.ID = types.StringValue(newID(plan.SandboxID.ValueString()))
 	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -50,7 +51,7 @@ func (r *commandResource) Read(ctx context.Context, req resource.ReadRequest, re
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, state.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, state.ID)...)
 	limit, diags := state.Timeouts.Read(ctx, readTimeout)
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -77,7 +78,7 @@ func (r *commandResource) Update(ctx context.Context, req resource.UpdateRequest
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
 	limit, diags := plan.Timeouts.Update(ctx, runTimeout)
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -129,8 +130,8 @@ func (r *commandResource) run(ctx context.Context, m *model, argv types.List, bo
 		}
 	}
 	result, err := place.Manager.Exec(ctx, place.Observed.Name, backends.Command{
-		Argv:             texts(argv.Elements()),
-		Environment:      textMap(m.Environment),
+		Argv:             convert.Texts(argv.Elements()),
+		Environment:      convert.TextMap(m.Environment),
 		WorkingDirectory: m.WorkingDirectory.ValueString(),
 		User:             m.User.ValueString(),
 		Timeout:          limit,
@@ -139,7 +140,7 @@ func (r *commandResource) run(ctx context.Context, m *model, argv types.List, bo
 		return place, err
 	}
 	if result.ExitCode != 0 {
-		return place, failed(place, m, texts(argv.Elements()), result)
+		return place, failed(place, m, convert.Texts(argv.Elements()), result)
 	}
 	m.ExitCode = types.Int64Value(int64(result.ExitCode))
 	m.Stdout, m.Stderr = types.StringValue(printable(result.Stdout)), types.StringValue(printable(result.Stderr))
@@ -170,26 +171,3 @@ func failed(place inside.Place, m *model, argv []string, result backends.ExecRes
 
 // printable makes text of bytes: a state holds UTF-8 only.
 func printable(output []byte) string { return strings.ToValidUTF8(string(output), "\uFFFD") }
-
-func texts(values []attr.Value) []string {
-	list := make([]string, 0, len(values))
-	for _, value := range values {
-		if text, ok := value.(types.String); ok {
-			list = append(list, text.ValueString())
-		}
-	}
-	return list
-}
-
-func textMap(value types.Map) map[string]string {
-	if value.IsNull() {
-		return nil
-	}
-	all := map[string]string{}
-	for name, element := range value.Elements() {
-		if text, ok := element.(types.String); ok {
-			all[name] = text.ValueString()
-		}
-	}
-	return all
-}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -47,7 +48,7 @@ func (r *commandResource) Metadata(_ context.Context, req resource.MetadataReque
 }
 
 func (r *commandResource) IdentitySchema(ctx context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	inside.IdentitySchema(ctx, resp, "The id of the command, <sandbox_id>:<random>.")
+	identity.Schema(resp, "The id of the command, <sandbox_id>:<random>.")
 }
 
 func (r *commandResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
@@ -155,7 +156,7 @@ func runsAgain(plan, state model) bool {
 // ImportState takes the id of a command that has run. Nothing of it can be read back, so the first
 // plan adopts the configuration without a run.
 func (r *commandResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	id := inside.ImportID(ctx, req, &resp.Diagnostics)
+	id := identity.ImportID(ctx, req, &resp.Diagnostics)
 	sandboxID, suffix, found := strings.Cut(id, ":")
 	summary := fmt.Sprintf("Unable to Import Command %q", id)
 	if !found || suffix == "" {
@@ -174,7 +175,7 @@ func (r *commandResource) ImportState(ctx context.Context, req resource.ImportSt
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("sandbox_id"), sandboxID)...)
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, types.StringValue(id))...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, types.StringValue(id))...)
 	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
 }
 

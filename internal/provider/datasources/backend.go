@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -15,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 )
 
@@ -91,9 +91,9 @@ func (d *backendSource) Read(ctx context.Context, req datasource.ReadRequest, re
 		return
 	}
 	m.Available = types.BoolValue(found.Available)
-	m.Version, m.Reason = textOrNull(found.Version), textOrNull(found.Reason)
-	m.Capabilities = types.SetValueMust(types.StringType, textValues(table.Names()))
-	m.NetworkModes = types.ListValueMust(types.StringType, textValues(table.NetworkModes))
+	m.Version, m.Reason = convert.TextOrNull(found.Version), convert.TextOrNull(found.Reason)
+	m.Capabilities = convert.Set(table.Names())
+	m.NetworkModes = convert.List(table.NetworkModes)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
@@ -108,19 +108,4 @@ func (d *backendSource) probe(ctx context.Context, name string) (backends.Availa
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	return manager.Backend.Probe(ctx), nil
-}
-
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
-}
-
-func textValues(texts []string) []attr.Value {
-	values := make([]attr.Value, len(texts))
-	for i, text := range texts {
-		values[i] = types.StringValue(text)
-	}
-	return values
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/basesnapshots"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -121,12 +122,12 @@ func (m *baseSnapshotModel) fill(id string, view basesnapshot.View) {
 	if view.Missing {
 		return
 	}
-	m.ID, m.RecordID = types.StringValue(id), textOrNull(view.Attachment.Record)
-	m.Status, m.StatusReason = textOrNull(view.Status), textOrNull(view.Reason)
+	m.ID, m.RecordID = types.StringValue(id), convert.TextOrNull(view.Attachment.Record)
+	m.Status, m.StatusReason = convert.TextOrNull(view.Status), convert.TextOrNull(view.Reason)
 	if current := view.Current; current != nil && view.Reason == "" {
-		m.SnapshotID, m.Version, m.ManifestHash = textOrNull(current.SnapshotID), textOrNull(current.Version), textOrNull(current.ManifestHash)
+		m.SnapshotID, m.Version, m.ManifestHash = convert.TextOrNull(current.SnapshotID), convert.TextOrNull(current.Version), convert.TextOrNull(current.ManifestHash)
 	}
 	if previous := view.Previous; previous != nil {
-		m.PreviousSnapshotID, m.PreviousVersion = textOrNull(previous.SnapshotID), textOrNull(previous.Version)
+		m.PreviousSnapshotID, m.PreviousVersion = convert.TextOrNull(previous.SnapshotID), convert.TextOrNull(previous.Version)
 	}
 }

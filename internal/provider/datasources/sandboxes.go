@@ -18,6 +18,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -158,10 +159,10 @@ func describe(backend string, observed backends.Observed) sandboxModel {
 	return sandboxModel{
 		ID:        types.StringValue(sandbox.ID(backend, observed.Name)),
 		Name:      types.StringValue(observed.Name),
-		Kind:      textOrNull(string(observed.Marks.Kind)),
-		Owner:     textOrNull(observed.Marks.Owner),
-		Status:    textOrNull(string(observed.Status)),
-		RecordID:  textOrNull(observed.Marks.Record),
+		Kind:      convert.TextOrNull(string(observed.Marks.Kind)),
+		Owner:     convert.TextOrNull(observed.Marks.Owner),
+		Status:    convert.TextOrNull(string(observed.Status)),
+		RecordID:  convert.TextOrNull(observed.Marks.Record),
 		CreatedAt: created,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -17,6 +16,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/handle"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
@@ -143,27 +143,19 @@ func (d *runtimeSource) fill(m *runtimeModel, record store.Record, view sandbox.
 	m.Generation = types.Int64Value(record.Generation)
 	m.ID = types.StringValue(sandbox.ID(record.Backend, record.Name))
 	m.RecordID, m.Name, m.Kind = types.StringValue(record.ID), types.StringValue(record.Name), types.StringValue(record.Kind)
-	m.Handle, m.HandleKind = textOrNull(described.Handle()), textOrNull(described.HandleKind())
-	m.State, m.Status = textOrNull(string(described.State)), textOrNull(described.Status)
-	m.SessionID, m.SnapshotID = textOrNull(described.SessionID), textOrNull(described.SnapshotID)
-	m.BaseSnapshotID, m.BaseSnapshotVersion = textOrNull(described.BaseSnapshotID), textOrNull(described.BaseSnapshotVersion)
-	m.TemplateVersion = textOrNull(described.TemplateVersion)
+	m.Handle, m.HandleKind = convert.TextOrNull(described.Handle()), convert.TextOrNull(described.HandleKind())
+	m.State, m.Status = convert.TextOrNull(string(described.State)), convert.TextOrNull(described.Status)
+	m.SessionID, m.SnapshotID = convert.TextOrNull(described.SessionID), convert.TextOrNull(described.SnapshotID)
+	m.BaseSnapshotID, m.BaseSnapshotVersion = convert.TextOrNull(described.BaseSnapshotID), convert.TextOrNull(described.BaseSnapshotVersion)
+	m.TemplateVersion = convert.TextOrNull(described.TemplateVersion)
 	if view.Workspace != nil {
-		m.LastError = textOrNull(view.Workspace.LastError)
+		m.LastError = convert.TextOrNull(view.Workspace.LastError)
 	}
 	m.CreatedAt = types.StringValue(record.CreatedAt.UTC().Format(time.RFC3339))
 	m.UpdatedAt = types.StringValue(record.UpdatedAt.UTC().Format(time.RFC3339))
 	settings := handle.Settings{NamePrefix: d.client.NamePrefix.ValueString(), Namespace: d.client.Namespace.ValueString()}
 	// The only error is a base snapshot without a version; such a record has no environment.
 	if environment, err := handle.AgentEnvironment(described, settings); err == nil {
-		m.AgentEnvironment = stringMap(environment)
+		m.AgentEnvironment = convert.Map(environment)
 	}
-}
-
-func stringMap(texts map[string]string) types.Map {
-	values := make(map[string]attr.Value, len(texts))
-	for name, text := range texts {
-		values[name] = types.StringValue(text)
-	}
-	return types.MapValueMust(types.StringType, values)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -47,7 +48,7 @@ func (r *fileResource) Create(ctx context.Context, req resource.CreateRequest, r
 	plan.ID = types.StringValue(plan.SandboxID.ValueString() + ":" + plan.Path.ValueString())
 	plan.fill(written)
 	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -97,7 +98,7 @@ func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, state.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, state.ID)...)
 	limit, diags := state.Timeouts.Read(ctx, timeout)
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -169,7 +170,7 @@ func (r *fileResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
 	limit, diags := plan.Timeouts.Update(ctx, timeout)
 	resp.Diagnostics.Append(diags...)
 	ctx, cancel := context.WithTimeout(ctx, limit)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -39,7 +39,7 @@ func (r *fileResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 	if !req.State.Raw.IsNull() {
 		state = &model{}
 		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
-		inside.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
+		identity.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(checkPath(config)...)
 	if config.OnDestroy.IsNull() {
@@ -93,7 +93,7 @@ func (r *fileResource) claim(ctx context.Context, plan model, state *model, req 
 	if plan.SandboxID.IsUnknown() || plan.Path.IsUnknown() {
 		return
 	}
-	if state == nil && inside.SecondLeg(ctx, req.Private, diags) {
+	if state == nil && identity.SecondLeg(ctx, req.Private, diags) {
 		return
 	}
 	resolved, err := sandbox.ResolvePath(workspace, plan.Path.ValueString())

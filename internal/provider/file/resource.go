@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/inside"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -41,7 +42,7 @@ func (r *fileResource) Metadata(_ context.Context, req resource.MetadataRequest,
 }
 
 func (r *fileResource) IdentitySchema(ctx context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	inside.IdentitySchema(ctx, resp, "The id of the file, <sandbox_id>:<path>.")
+	identity.Schema(resp, "The id of the file, <sandbox_id>:<path>.")
 }
 
 func (r *fileResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
@@ -67,7 +68,7 @@ func checkBase64(text string) error {
 
 // ImportState takes `<sandbox_id>:<path>` and reads the file.
 func (r *fileResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	id := inside.ImportID(ctx, req, &resp.Diagnostics)
+	id := identity.ImportID(ctx, req, &resp.Diagnostics)
 	sandboxID, filePath, found := strings.Cut(id, ":")
 	summary := fmt.Sprintf("Unable to Import File %q", id)
 	if !found || filePath == "" {
@@ -93,5 +94,5 @@ func (r *fileResource) ImportState(ctx context.Context, req resource.ImportState
 		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, tfpath.Root(attribute), value)...)
 	}
 	inside.Bind(ctx, resp.Private, place.Binding, &resp.Diagnostics)
-	resp.Diagnostics.Append(inside.SetIdentity(ctx, resp.Identity, types.StringValue(id))...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, types.StringValue(id))...)
 }

@@ -8,15 +8,10 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
@@ -28,7 +23,6 @@ import (
 // Keys of the private state.
 const (
 	bindingKey = "binding"
-	legKey     = "first_leg"
 )
 
 // Place is the sandbox that something lives in, as a read found it.
@@ -98,47 +92,9 @@ func Remember(ctx context.Context, bound string, place Place, to private.Writer,
 	}
 }
 
-// LeaveLeg marks the private state in the first leg of what may be a replacement, and SecondLeg
-// tells in a plan without state whether it is the second leg of one: the same resource once more.
-func LeaveLeg(ctx context.Context, to private.Writer, diags *diag.Diagnostics) {
-	diags.Append(to.SetKey(ctx, legKey, []byte("true"))...)
-}
-
-// SecondLeg is described at [LeaveLeg].
-func SecondLeg(ctx context.Context, from private.Reader, diags *diag.Diagnostics) bool {
-	mark, readDiags := from.GetKey(ctx, legKey)
-	diags.Append(readDiags...)
-	return len(mark) > 0
-}
-
 // Bind remembers a binding.
 func Bind(ctx context.Context, to private.Writer, binding string, diags *diag.Diagnostics) {
 	private.Write(ctx, to, bindingKey, binding, diags)
-}
-
-// IdentitySchema is the identity of everything inside a sandbox.
-func IdentitySchema(_ context.Context, resp *resource.IdentitySchemaResponse, description string) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{Description: description, RequiredForImport: true},
-	}}
-}
-
-// SetIdentity writes the identity; CLIs that know none pass nil.
-func SetIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, id types.String) diag.Diagnostics {
-	if identity == nil {
-		return nil
-	}
-	return identity.SetAttribute(ctx, path.Root("id"), id)
-}
-
-// ImportID returns what an import was asked for, by id or by identity.
-func ImportID(ctx context.Context, req resource.ImportStateRequest, diags *diag.Diagnostics) string {
-	if req.ID != "" || req.Identity == nil {
-		return req.ID
-	}
-	var id string
-	diags.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
-	return id
 }
 
 // SandboxIDAttribute is the `sandbox_id` that files and commands have.

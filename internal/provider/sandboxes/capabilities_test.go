@@ -15,6 +15,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 )
 
 // need is an attribute that not every backend has.
@@ -96,7 +97,7 @@ func needs() []need {
 		{attribute: "setup.user", capability: "user", at: "setup[0].user", set: func(m *common, _ *persistence) {
 			m.Setup = setupValue([]setupSettings{{Command: []string{"true"}, User: "agent"}})
 		}},
-		{attribute: "command", capability: "command", set: func(m *common, _ *persistence) { m.Command = stringListValue([]string{"true"}) }},
+		{attribute: "command", capability: "command", set: func(m *common, _ *persistence) { m.Command = convert.List([]string{"true"}) }},
 		{attribute: "timeout", capability: "timeout", set: func(m *common, _ *persistence) { m.Timeout = types.StringValue(time.Hour.String()) }},
 		{attribute: "docker.runtime", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{Runtime: "runsc"})},
 		{attribute: "docker.pids_limit", capability: "docker_options", at: "docker", set: docker(backends.DockerOptions{PidsLimit: 5})},

@@ -2,14 +2,13 @@ package sandboxes
 
 import (
 	"context"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -27,23 +26,23 @@ func (c *converter) spec(m *common, secrets types.Map) backends.Spec {
 		Source:           c.source(m.Source),
 		CPUs:             m.CPUs.ValueFloat64(),
 		MemoryMiB:        m.MemoryMiB.ValueInt64(),
-		Environment:      c.stringMap(m.Environment),
-		Secrets:          c.stringMap(secrets),
+		Environment:      convert.TextMap(m.Environment),
+		Secrets:          convert.TextMap(secrets),
 		WorkingDirectory: m.WorkingDirectory.ValueString(),
 		User:             m.User.ValueString(),
-		Command:          c.strings(m.Command.Elements()),
+		Command:          convert.Texts(m.Command.Elements()),
 		Ports:            c.ports(m.Ports),
 		Mounts:           c.mounts(m.Mounts),
 		Volumes:          c.volumes(m.Volumes),
-		Timeout:          c.duration(m.Timeout),
-		Labels:           c.stringMap(m.Labels),
+		Timeout:          convert.Duration(m.Timeout),
+		Labels:           convert.TextMap(m.Labels),
 		Docker:           c.docker(m.Docker),
 		Vercel:           c.vercel(m.Vercel),
 	}
 	if network, ok := object[networkModel](c, m.Network); ok {
 		spec.Network = backends.Network{
-			Mode: network.Mode.ValueString(), AllowDomains: c.strings(network.AllowDomains.Elements()),
-			AllowCIDRs: c.strings(network.AllowCIDRs.Elements()), DenyCIDRs: c.strings(network.DenyCIDRs.Elements()),
+			Mode: network.Mode.ValueString(), AllowDomains: convert.Texts(network.AllowDomains.Elements()),
+			AllowCIDRs: convert.Texts(network.AllowCIDRs.Elements()), DenyCIDRs: convert.Texts(network.DenyCIDRs.Elements()),
 		}
 	}
 	return spec
@@ -117,7 +116,7 @@ func (c *converter) vercel(value types.Object) *backends.VercelOptions {
 	if !ok {
 		return nil
 	}
-	return &backends.VercelOptions{Region: options.Region.ValueString(), FailoverRegions: c.strings(options.FailoverRegions.Elements())}
+	return &backends.VercelOptions{Region: options.Region.ValueString(), FailoverRegions: convert.Texts(options.FailoverRegions.Elements())}
 }
 
 func (c *converter) docker(value types.Object) *backends.DockerOptions {
@@ -128,7 +127,7 @@ func (c *converter) docker(value types.Object) *backends.DockerOptions {
 	return &backends.DockerOptions{
 		Runtime:           options.Runtime.ValueString(),
 		PidsLimit:         options.PidsLimit.ValueInt64(),
-		AddCapabilities:   c.strings(options.AddCapabilities.Elements()),
+		AddCapabilities:   convert.Texts(options.AddCapabilities.Elements()),
 		AllowEngineSocket: options.AllowEngineSocket.ValueBool(),
 		PullPolicy:        options.PullPolicy.ValueString(),
 	}
@@ -138,11 +137,11 @@ func (c *converter) setup(value types.List) []backends.Command {
 	var steps []backends.Command
 	for _, step := range elements[setupModel](c, value.Elements()) {
 		steps = append(steps, backends.Command{
-			Argv:             c.strings(step.Command.Elements()),
-			Environment:      c.stringMap(step.Environment),
+			Argv:             convert.Texts(step.Command.Elements()),
+			Environment:      convert.TextMap(step.Environment),
 			WorkingDirectory: step.WorkingDirectory.ValueString(),
 			User:             step.User.ValueString(),
-			Timeout:          c.duration(step.Timeout),
+			Timeout:          convert.Duration(step.Timeout),
 		})
 	}
 	return steps
@@ -153,52 +152,12 @@ func (c *converter) retention(value types.Object) sandbox.Retention {
 	if !ok {
 		return sandbox.Retention{}
 	}
-	return sandbox.Retention{KeepLast: retention.KeepLast.ValueInt64(), Expiration: c.duration(retention.Expiration)}
+	return sandbox.Retention{KeepLast: retention.KeepLast.ValueInt64(), Expiration: convert.Duration(retention.Expiration)}
 }
 
-// duration reads a value that the schema has checked; the zero value stands for none.
-func (c *converter) duration(value types.String) time.Duration {
-	duration, err := sandbox.ParseDuration(value.ValueString())
-	if err != nil {
-		return 0
-	}
-	return duration
-}
-
-func (c *converter) strings(values []attr.Value) []string {
-	var texts []string
-	for _, value := range values {
-		if text, ok := value.(types.String); ok && !text.IsNull() && !text.IsUnknown() {
-			texts = append(texts, text.ValueString())
-		}
-	}
-	return texts
-}
-
-func (c *converter) stringMap(value types.Map) map[string]string {
-	var texts map[string]string
-	for name, element := range value.Elements() {
-		text, ok := element.(types.String)
-		if !ok || text.IsNull() || text.IsUnknown() {
-			continue
-		}
-		if texts == nil {
-			texts = map[string]string{}
-		}
-		texts[name] = text.ValueString()
-	}
-	return texts
-}
-
-// object reads a nested object; false when it is null or unknown.
+// object is [convert.Object] with the converter's own diagnostics.
 func object[T any](c *converter, value attr.Value) (T, bool) {
-	var target T
-	nested, ok := value.(types.Object)
-	if !ok || nested.IsNull() || nested.IsUnknown() {
-		return target, false
-	}
-	c.diags.Append(nested.As(c.ctx, &target, basetypes.ObjectAsOptions{})...)
-	return target, true
+	return convert.Object[T](c.ctx, value, &c.diags)
 }
 
 // elements reads the known elements of a collection of objects.

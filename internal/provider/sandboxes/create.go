@@ -11,7 +11,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -68,9 +70,9 @@ func (r *sandboxResource) Create(ctx context.Context, req resource.CreateRequest
 		return
 	}
 	r.fillResult(ctx, plan, result)
-	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	private.Attach(ctx, resp.Private, result.Attachment, &resp.Diagnostics)
 	private.Write(ctx, resp.Private, madeKey, made{Known: true, Source: request.Spec.Source}, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, m.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 }
 
@@ -109,18 +111,18 @@ func (r *sandboxResource) fillResult(ctx context.Context, plan model, result san
 	status := result.Observed.Status
 	c.observeComputed(m, p, sandbox.View{Status: status, Observed: result.Observed, CurrentSnapshotID: result.CurrentSnapshotID}, true)
 	if m.RecordID.IsUnknown() {
-		m.RecordID = textOrNull(result.Attachment.Record)
+		m.RecordID = convert.TextOrNull(result.Attachment.Record)
 	}
 	if m.AttachmentID.IsUnknown() {
-		m.AttachmentID = textOrNull(result.Attachment.Token)
+		m.AttachmentID = convert.TextOrNull(result.Attachment.Token)
 	}
 	if m.Name.IsUnknown() {
-		m.Name = textOrNull(result.Observed.Name)
+		m.Name = convert.TextOrNull(result.Observed.Name)
 	}
 	if m.Capabilities.IsUnknown() {
 		m.Capabilities = types.SetNull(types.StringType)
 		if table, err := client.Capabilities(m.Backend.ValueString()); err == nil {
-			m.Capabilities = capabilitiesValue(table)
+			m.Capabilities = convert.Set(table.Names())
 		}
 	}
 	if m.OnDestroy.IsUnknown() {

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -21,7 +22,7 @@ func (r *sandboxResource) Delete(ctx context.Context, req resource.DeleteRequest
 	id := m.ID.ValueString()
 	limit, diags := m.Timeouts.Delete(ctx, deleteTimeout)
 	resp.Diagnostics.Append(diags...)
-	attachment, _ := attachmentOf(ctx, req.Private, m, &resp.Diagnostics)
+	attachment, _ := private.Attachment(ctx, req.Private, m.RecordID, m.AttachmentID, &resp.Diagnostics)
 	manager, name, err := r.client.ManagerOf(id)
 	if resp.Diagnostics.HasError() {
 		return

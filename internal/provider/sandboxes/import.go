@@ -4,22 +4,20 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // ImportState fills the state from the object and its record, by reads only.
 func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	id := req.ID
-	if id == "" && req.Identity != nil {
-		resp.Diagnostics.Append(req.Identity.GetAttribute(ctx, path.Root("id"), &id)...)
-	}
+	id := identity.ImportID(ctx, req, &resp.Diagnostics)
 	manager, name, err := r.client.ManagerOf(id)
 	var view sandbox.View
 	if err == nil {
@@ -36,14 +34,14 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	m, p := imported.parts()
 	setNull(imported)
 	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(manager.Backend.Name()), types.StringValue(name)
-	m.RecordID, m.AttachmentID = textOrNull(view.Attachment.Record), textOrNull(view.Attachment.Token)
+	m.RecordID, m.AttachmentID = convert.TextOrNull(view.Attachment.Record), convert.TextOrNull(view.Attachment.Token)
 	m.OnDestroy = r.client.OnDestroy
 	if m.OnDestroy.IsUnknown() {
 		m.OnDestroy = types.StringValue("retain")
 	}
-	m.Capabilities = capabilitiesValue(manager.Backend.Capabilities())
+	m.Capabilities = convert.Set(manager.Backend.Capabilities().Names())
 	if p != nil {
-		p.WorkspaceID = textOrNull(view.WorkspaceID)
+		p.WorkspaceID = convert.TextOrNull(view.WorkspaceID)
 		p.OnMissing, p.Generation = types.StringValue("error"), types.Int64Value(max(view.Generation, 1))
 	}
 	if err := applySettings(view.Settings, imported); err != nil {
@@ -57,9 +55,9 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	c.observeComputed(m, p, view, false)
 	r.observeRuntime(imported, view)
 	resp.Diagnostics.Append(c.diags...)
-	private.Write(ctx, resp.Private, attachmentKey, view.Attachment, &resp.Diagnostics)
+	private.Attach(ctx, resp.Private, view.Attachment, &resp.Diagnostics)
 	private.Write(ctx, resp.Private, madeKey, made{Known: view.Recorded && len(view.Settings) > 0, Source: view.Source}, &resp.Diagnostics)
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, m.ID)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
 }
 

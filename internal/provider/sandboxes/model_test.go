@@ -16,6 +16,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 )
 
 // kinds are the three resources with their schemas and models.
@@ -80,7 +81,7 @@ func TestSetNull(t *testing.T) {
 }
 
 func textSet(texts ...string) types.Set {
-	return types.SetValueMust(types.StringType, stringListValue(texts).Elements())
+	return types.SetValueMust(types.StringType, convert.List(texts).Elements())
 }
 
 // fullModel sets every attribute that a configuration can set, in a spelling of its own.
@@ -90,10 +91,10 @@ func fullModel(of model) {
 	m.Backend, m.Name = types.StringValue("docker"), types.StringValue("box")
 	m.Source = sourceValue(backends.Source{Image: "debian:12"})
 	m.CPUs, m.MemoryMiB = types.Float64Value(1.5), types.Int64Value(512)
-	m.Environment = stringMapValue(map[string]string{"A": "1", "B": ""})
+	m.Environment = convert.Map(map[string]string{"A": "1", "B": ""})
 	m.SecretVersion = types.Int64Value(7)
 	m.WorkingDirectory, m.User = types.StringValue("/srv"), types.StringValue("agent")
-	m.Command = stringListValue([]string{"sleep", "1"})
+	m.Command = convert.List([]string{"sleep", "1"})
 	m.Ports = types.SetValueMust(portType, []attr.Value{
 		portValue(backends.Port{Port: 80}), portValue(backends.Port{Port: 53, Protocol: "udp", PublishedPort: 5353, Public: true}),
 	})
@@ -101,7 +102,7 @@ func fullModel(of model) {
 	m.Volumes = volumesValue(map[string]backends.Volume{"cache": {Target: "/cache"}})
 	m.Network = networkValue(backends.Network{Mode: "deny-all"})
 	m.Timeout, m.DesiredState = types.StringValue("1h30m0s"), types.StringValue("stopped")
-	m.Labels = stringMapValue(map[string]string{"team": "a"})
+	m.Labels = convert.Map(map[string]string{"team": "a"})
 	m.Setup = setupValue([]setupSettings{{Command: []string{"true"}, Environment: map[string]string{"A": "2"}, WorkingDirectory: "/", User: "root", Timeout: "60s"}, {Command: []string{"a", ""}}})
 	m.RequireCapabilities = textSet("ports", "volumes")
 	m.OnDestroy = types.StringValue("purge")
@@ -212,8 +213,8 @@ func TestObserveKeepsSpelling(t *testing.T) {
 		spec  backends.Spec
 		same  bool
 	}{
-		{"empty environment", func(m *common) { m.Environment = stringMapValue(nil) }, backends.Spec{}, true},
-		{"empty labels", func(m *common) { m.Labels = stringMapValue(nil) }, backends.Spec{}, true},
+		{"empty environment", func(m *common) { m.Environment = convert.Map(nil) }, backends.Spec{}, true},
+		{"empty labels", func(m *common) { m.Labels = convert.Map(nil) }, backends.Spec{}, true},
 		{"empty mounts", func(m *common) { m.Mounts = types.SetValueMust(mountType, nil) }, backends.Spec{}, true},
 		{"duration", func(m *common) { m.Timeout = types.StringValue("60m") }, backends.Spec{Timeout: time.Hour}, true},
 		{"another duration", func(m *common) { m.Timeout = types.StringValue("60m") }, backends.Spec{Timeout: time.Minute}, false},
@@ -311,7 +312,7 @@ func TestObservePlatformDefaults(t *testing.T) {
 		{"changed memory", memory(8192), told(8), memory(16384)},
 		{"changed to the default", cpus(4), told(2), nothing},
 		{"the default region", func(m *common) { m.Vercel = vercelValue(backends.VercelOptions{Region: "iad1"}) }, told(2), func(m *common) { m.Vercel = vercelValue(backends.VercelOptions{Region: "iad1"}) }},
-		{"an environment that cannot be read", func(m *common) { m.Environment = stringMapValue(map[string]string{"A": "1"}) }, told(2), func(m *common) { m.Environment = stringMapValue(map[string]string{"A": "1"}) }},
+		{"an environment that cannot be read", func(m *common) { m.Environment = convert.Map(map[string]string{"A": "1"}) }, told(2), func(m *common) { m.Environment = convert.Map(map[string]string{"A": "1"}) }},
 	} {
 		c := &converter{ctx: t.Context()}
 		got, want := &sessionModel{}, &sessionModel{}

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
@@ -30,9 +31,9 @@ func (c *converter) observe(m *common, spec backends.Spec, capabilities backends
 	keep(&m.User, before.User == spec.User, spec.User == "", types.StringNull(), types.StringValue(spec.User))
 	keep(&m.Timeout, full.Timeout == spec.Timeout, spec.Timeout == defaults.Timeout, types.StringNull(), types.StringValue(spec.Timeout.String()))
 	unread := capabilities.EnvironmentUnreadable && len(spec.Environment) == 0
-	keep(&m.Environment, unread || maps.Equal(before.Environment, spec.Environment), len(spec.Environment) == 0, types.MapNull(types.StringType), stringMapValue(spec.Environment))
-	keep(&m.Labels, maps.Equal(before.Labels, spec.Labels), len(spec.Labels) == 0, types.MapNull(types.StringType), stringMapValue(spec.Labels))
-	keep(&m.Command, slices.Equal(before.Command, spec.Command), len(spec.Command) == 0, types.ListNull(types.StringType), stringListValue(spec.Command))
+	keep(&m.Environment, unread || maps.Equal(before.Environment, spec.Environment), len(spec.Environment) == 0, types.MapNull(types.StringType), convert.Map(spec.Environment))
+	keep(&m.Labels, maps.Equal(before.Labels, spec.Labels), len(spec.Labels) == 0, types.MapNull(types.StringType), convert.Map(spec.Labels))
+	keep(&m.Command, slices.Equal(before.Command, spec.Command), len(spec.Command) == 0, types.ListNull(types.StringType), convert.List(spec.Command))
 	keep(&m.Volumes, maps.Equal(before.Volumes, spec.Volumes), len(spec.Volumes) == 0, types.MapNull(volumeType), volumesValue(spec.Volumes))
 	c.observePorts(m, spec.Ports)
 	c.observeMounts(m, spec.Mounts)
@@ -122,18 +123,18 @@ func (c *converter) observeComputed(m *common, p *persistence, view sandbox.View
 	observed := view.Observed
 	set := func(target *types.String, text string) {
 		if !unknownOnly || target.IsUnknown() {
-			*target = textOrNull(text)
+			*target = convert.TextOrNull(text)
 		}
 	}
 	setOnce := func(target *types.String, text string) {
 		if target.IsUnknown() || target.IsNull() {
-			*target = textOrNull(text)
+			*target = convert.TextOrNull(text)
 		}
 	}
 	set(&m.Status, string(view.Status))
 	set(&m.SessionID, observed.SessionID)
 	if !unknownOnly || m.Endpoints.IsUnknown() {
-		m.Endpoints = stringMapValue(observed.Endpoints)
+		m.Endpoints = convert.Map(observed.Endpoints)
 	}
 	created := ""
 	if !observed.CreatedAt.IsZero() {
@@ -192,24 +193,9 @@ func sameSet(a, b []attr.Value) bool {
 	return true
 }
 
-func textOrNull(text string) types.String {
-	if text == "" {
-		return types.StringNull()
-	}
-	return types.StringValue(text)
-}
-
 func orElse(text, fallback string) string {
 	if text == "" {
 		return fallback
 	}
 	return text
-}
-
-func capabilitiesValue(table backends.Capabilities) types.Set {
-	values := make([]attr.Value, 0, len(table.Names()))
-	for _, name := range table.Names() {
-		values = append(values, types.StringValue(name))
-	}
-	return types.SetValueMust(types.StringType, values)
 }

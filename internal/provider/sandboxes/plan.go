@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -162,7 +163,7 @@ func (p *planner) planDefaults() {
 		p.plan.OnDestroy = p.client.OnDestroy
 	}
 	if table, err := client.Capabilities(p.plan.Backend.ValueString()); err == nil && !p.plan.Backend.IsUnknown() {
-		p.plan.Capabilities = capabilitiesValue(table)
+		p.plan.Capabilities = convert.Set(table.Names())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -21,11 +22,11 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		return
 	}
 	m, p := state.parts()
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, m.ID)...)
 	id := m.ID.ValueString()
 	limit, diags := m.Timeouts.Read(ctx, readTimeout)
 	resp.Diagnostics.Append(diags...)
-	attachment, found := attachmentOf(ctx, req.Private, m, &resp.Diagnostics)
+	attachment, found := private.Attachment(ctx, req.Private, m.RecordID, m.AttachmentID, &resp.Diagnostics)
 	manager, name, err := r.client.ManagerOf(id)
 	if isUnknown(err) {
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.ConfigurationUnsure, "Sandboxes Are Not Refreshed Yet",
@@ -46,11 +47,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		return
 	}
 	if !found && view.Recorded {
-		known := view.Attachment
-		if token := m.AttachmentID.ValueString(); token != "" {
-			known.Token = token
-		}
-		private.Write(ctx, resp.Private, attachmentKey, known, &resp.Diagnostics)
+		private.Reattach(ctx, resp.Private, view.Attachment, m.AttachmentID, &resp.Diagnostics)
 	}
 	if view.SessionLost && view.Status == backends.StatusLost && m.DesiredState.ValueString() == sandbox.DesiredStopped {
 		// Nothing has to run, and the workspace's own snapshot is there: that is as stopped as can be.

@@ -8,15 +8,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
-	"github.com/hashicorp/terraform-plugin-framework/resource/identityschema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 )
 
 var (
@@ -86,12 +83,7 @@ func (r *sandboxResource) Schema(ctx context.Context, _ resource.SchemaRequest, 
 }
 
 func (r *sandboxResource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
-	resp.IdentitySchema = identityschema.Schema{Attributes: map[string]identityschema.Attribute{
-		"id": identityschema.StringAttribute{
-			Description:       "The id of the sandbox, <backend>/<name>.",
-			RequiredForImport: true,
-		},
-	}}
+	identity.Schema(resp, "The id of the sandbox, <backend>/<name>.")
 }
 
 func (r *sandboxResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
@@ -107,15 +99,6 @@ func (r *sandboxResource) ValidateConfig(ctx context.Context, req resource.Valid
 		return
 	}
 	resp.Diagnostics.Append(newChecker(ctx, config).check()...)
-}
-
-// setIdentity writes the identity, which Create, Read and Update each have to: CLIs that keep none
-// start every one of them without.
-func setIdentity(ctx context.Context, identity *tfsdk.ResourceIdentity, m *common) diag.Diagnostics {
-	if identity == nil {
-		return nil
-	}
-	return identity.SetAttribute(ctx, path.Root("id"), m.ID)
 }
 
 // isUnknown tells whether an operation failed only because the provider is not configured yet.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/handle"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/templatefiles"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/workspace"
@@ -47,8 +48,8 @@ func (r *sandboxResource) extension(ctx context.Context, manager *sandbox.Manage
 func (c *converter) template(from templateModel) *workspace.Template {
 	template := &workspace.Template{Version: from.Version.ValueString()}
 	if migrate, ok := object[migrateModel](c, from.Migrate); ok {
-		template.Migrate = c.strings(migrate.Command.Elements())
-		template.Verify = c.strings(migrate.Verify.Elements())
+		template.Migrate = convert.Texts(migrate.Command.Elements())
+		template.Verify = convert.Texts(migrate.Verify.Elements())
 	}
 	return template
 }
@@ -121,7 +122,7 @@ func (r *sandboxResource) setRuntime(to model, view sandbox.View, unknownOnly bo
 	w := to.workspace()
 	set := func(target *types.String, text string) {
 		if !unknownOnly || target.IsUnknown() {
-			*target = textOrNull(text)
+			*target = convert.TextOrNull(text)
 		}
 	}
 	set(&w.State, string(workspace.State(view)))
@@ -144,7 +145,7 @@ func (r *sandboxResource) setRuntime(to model, view sandbox.View, unknownOnly bo
 		// The only error is a base snapshot without a version, which the schema does not allow.
 		environment, err := handle.AgentEnvironment(described, r.handleSettings(m))
 		if err == nil {
-			w.AgentEnvironment = stringMapValue(environment)
+			w.AgentEnvironment = convert.Map(environment)
 		} else {
 			w.AgentEnvironment = types.MapNull(types.StringType)
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/templatefiles"
 )
 
@@ -55,7 +56,7 @@ func (c *converter) runtimeSettingsOf(w *runtime) *runtimeSettings {
 		}
 	}
 	if migrate, ok := object[migrateModel](c, template.Migrate); ok {
-		kept.Template.Migrate, kept.Template.Verify = c.strings(migrate.Command.Elements()), c.strings(migrate.Verify.Elements())
+		kept.Template.Migrate, kept.Template.Verify = convert.Texts(migrate.Command.Elements()), convert.Texts(migrate.Verify.Elements())
 	}
 	return kept
 }
@@ -65,7 +66,7 @@ func (s *runtimeSettings) apply(w *runtime) {
 	if s == nil || w == nil {
 		return
 	}
-	w.Kind = textOrNull(s.Kind)
+	w.Kind = convert.TextOrNull(s.Kind)
 	if base := s.BaseSnapshot; base != nil {
 		w.BaseSnapshot = types.ObjectValueMust(baseSnapshotType, map[string]attr.Value{
 			"id": types.StringValue(base.ID), "version": types.StringValue(base.Version),
@@ -91,9 +92,9 @@ func (s *templateSettings) value() types.Object {
 	if len(s.Migrate) > 0 {
 		verify := types.ListNull(types.StringType)
 		if len(s.Verify) > 0 {
-			verify = stringListValue(s.Verify)
+			verify = convert.List(s.Verify)
 		}
-		migrate = types.ObjectValueMust(migrateType, map[string]attr.Value{"command": stringListValue(s.Migrate), "verify": verify})
+		migrate = types.ObjectValueMust(migrateType, map[string]attr.Value{"command": convert.List(s.Migrate), "verify": verify})
 	}
 	return types.ObjectValueMust(templateType, map[string]attr.Value{
 		"version": types.StringValue(s.Version), "files": files, "max_bytes": types.Int64Value(s.MaxBytes), "migrate": migrate,

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 )
 
 // settings are the parts of a configuration that no backend can tell. They are kept in the record,
@@ -59,7 +60,7 @@ func (c *converter) settingsOf(from model) (json.RawMessage, error) {
 		DesiredState:        m.DesiredState.ValueString(),
 		OnDestroy:           m.OnDestroy.ValueString(),
 		SecretVersion:       m.SecretVersion.ValueInt64Pointer(),
-		RequireCapabilities: c.strings(m.RequireCapabilities.Elements()),
+		RequireCapabilities: convert.Texts(m.RequireCapabilities.Elements()),
 		Timeouts:            map[string]string{},
 	}
 	for name, value := range m.Timeouts.Attributes() {
@@ -77,7 +78,7 @@ func (c *converter) settingsOf(from model) (json.RawMessage, error) {
 	kept.Spelling = c.spellingOf(m, p)
 	for _, step := range elements[setupModel](c, m.Setup.Elements()) {
 		kept.Setup = append(kept.Setup, setupSettings{
-			Command: c.strings(step.Command.Elements()), Environment: c.stringMap(step.Environment),
+			Command: convert.Texts(step.Command.Elements()), Environment: convert.TextMap(step.Environment),
 			WorkingDirectory: step.WorkingDirectory.ValueString(), User: step.User.ValueString(), Timeout: step.Timeout.ValueString(),
 		})
 	}
@@ -104,7 +105,7 @@ func applySettings(raw json.RawMessage, to model) error {
 			return fmt.Errorf("the settings in the record cannot be read: %w", err)
 		}
 	}
-	m.DesiredState = textOrNull(kept.DesiredState)
+	m.DesiredState = convert.TextOrNull(kept.DesiredState)
 	if kept.OnDestroy != "" {
 		m.OnDestroy = types.StringValue(kept.OnDestroy)
 	}
@@ -129,13 +130,13 @@ func applySettings(raw json.RawMessage, to model) error {
 	if kept.Name != "" && p.WorkspaceID.IsNull() {
 		m.Name = types.StringValue(kept.Name)
 	}
-	p.CheckpointTrigger = textOrNull(kept.CheckpointTrigger)
+	p.CheckpointTrigger = convert.TextOrNull(kept.CheckpointTrigger)
 	if kept.Expiration != "" || kept.KeepLast != 0 {
 		keepLast := types.Int64Null()
 		if kept.KeepLast != 0 {
 			keepLast = types.Int64Value(kept.KeepLast)
 		}
-		p.SnapshotRetention = types.ObjectValueMust(retentionType, map[string]attr.Value{"expiration": textOrNull(kept.Expiration), "keep_last": keepLast})
+		p.SnapshotRetention = types.ObjectValueMust(retentionType, map[string]attr.Value{"expiration": convert.TextOrNull(kept.Expiration), "keep_last": keepLast})
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func stringSetOrNull(texts []string) types.Set {
 	if len(texts) == 0 {
 		return types.SetNull(types.StringType)
 	}
-	return types.SetValueMust(types.StringType, stringListValue(texts).Elements())
+	return convert.Set(texts)
 }
 
 func timeoutsValue(durations map[string]string) types.Object {
@@ -153,7 +154,7 @@ func timeoutsValue(durations map[string]string) types.Object {
 	}
 	values := map[string]attr.Value{}
 	for name := range timeoutsType {
-		values[name] = textOrNull(durations[name])
+		values[name] = convert.TextOrNull(durations[name])
 	}
 	return types.ObjectValueMust(timeoutsType, values)
 }
@@ -166,11 +167,11 @@ func setupValue(steps []setupSettings) types.List {
 	for i, step := range steps {
 		environment := types.MapNull(types.StringType)
 		if len(step.Environment) > 0 {
-			environment = stringMapValue(step.Environment)
+			environment = convert.Map(step.Environment)
 		}
 		values[i] = types.ObjectValueMust(setupType.AttrTypes, map[string]attr.Value{
-			"command": stringListValue(step.Command), "environment": environment,
-			"working_directory": textOrNull(step.WorkingDirectory), "user": textOrNull(step.User), "timeout": textOrNull(step.Timeout),
+			"command": convert.List(step.Command), "environment": environment,
+			"working_directory": convert.TextOrNull(step.WorkingDirectory), "user": convert.TextOrNull(step.User), "timeout": convert.TextOrNull(step.Timeout),
 		})
 	}
 	return types.ListValueMust(setupType, values)

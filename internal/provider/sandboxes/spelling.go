@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 )
 
 // spelling is how a configuration writes what a backend tells in its own words: defaults that are
@@ -70,7 +71,7 @@ func (c *converter) spellingOf(m *common, p *persistence) spelling {
 	if options, ok := object[vercelModel](c, m.Vercel); ok {
 		s.Vercel = &vercelSpelling{Region: options.Region.ValueStringPointer()}
 		if !options.FailoverRegions.IsNull() {
-			regions := append([]string{}, c.strings(options.FailoverRegions.Elements())...)
+			regions := append([]string{}, convert.Texts(options.FailoverRegions.Elements())...)
 			s.Vercel.Failover = &regions
 		}
 	}
@@ -89,7 +90,7 @@ func (c *converter) spellingOf(m *common, p *persistence) spelling {
 			AllowEngineSocket: options.AllowEngineSocket.ValueBoolPointer(), PullPolicy: options.PullPolicy.ValueStringPointer(),
 		}
 		if !options.AddCapabilities.IsNull() {
-			names := append([]string{}, c.strings(options.AddCapabilities.Elements())...)
+			names := append([]string{}, convert.Texts(options.AddCapabilities.Elements())...)
 			s.Docker.AddCapabilities = &names
 		}
 	}
@@ -127,12 +128,12 @@ func isEmpty(value attr.Value) bool {
 
 // apply writes the spelling into an imported model, before what the backend tells.
 func (s spelling) apply(m *common, p *persistence) {
-	m.Timeout = textOrNull(s.Timeout)
+	m.Timeout = convert.TextOrNull(s.Timeout)
 	m.CPUs, m.MemoryMiB = types.Float64PointerValue(s.CPUs), types.Int64PointerValue(s.MemoryMiB)
 	if s.Vercel != nil {
 		failover := types.ListNull(types.StringType)
 		if s.Vercel.Failover != nil {
-			failover = stringListValue(*s.Vercel.Failover)
+			failover = convert.List(*s.Vercel.Failover)
 		}
 		m.Vercel = types.ObjectValueMust(vercelType, map[string]attr.Value{
 			"region": types.StringPointerValue(s.Vercel.Region), "failover_regions": failover,
@@ -153,9 +154,9 @@ func (s spelling) apply(m *common, p *persistence) {
 	for _, name := range s.Empty {
 		switch name {
 		case "environment":
-			m.Environment = stringMapValue(nil)
+			m.Environment = convert.Map(nil)
 		case "labels":
-			m.Labels = stringMapValue(nil)
+			m.Labels = convert.Map(nil)
 		case "volumes":
 			m.Volumes = volumesValue(nil)
 		case "ports":
@@ -200,7 +201,7 @@ func (s spelling) mounts() []attr.Value {
 func (s dockerSpelling) value() types.Object {
 	capabilities := types.SetNull(types.StringType)
 	if s.AddCapabilities != nil {
-		capabilities = types.SetValueMust(types.StringType, stringListValue(*s.AddCapabilities).Elements())
+		capabilities = convert.Set(*s.AddCapabilities)
 	}
 	return types.ObjectValueMust(dockerType, map[string]attr.Value{
 		"runtime": types.StringPointerValue(s.Runtime), "pids_limit": types.Int64PointerValue(s.PidsLimit), "add_capabilities": capabilities,

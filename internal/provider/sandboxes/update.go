@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -32,8 +33,8 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 	m, _ := plan.parts()
 	before, _ := state.parts()
 	configured, _ := config.parts()
-	resp.Diagnostics.Append(setIdentity(ctx, resp.Identity, m)...)
-	attachment, _ := attachmentOf(ctx, req.Private, before, &resp.Diagnostics)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, m.ID)...)
+	attachment, _ := private.Attachment(ctx, req.Private, before.RecordID, before.AttachmentID, &resp.Diagnostics)
 	limit, diags := m.Timeouts.Update(ctx, updateTimeout)
 	resp.Diagnostics.Append(diags...)
 
@@ -74,6 +75,6 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 		return
 	}
 	r.fillResult(ctx, plan, result)
-	private.Write(ctx, resp.Private, attachmentKey, result.Attachment, &resp.Diagnostics)
+	private.Attach(ctx, resp.Private, result.Attachment, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
 }

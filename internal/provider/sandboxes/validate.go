@@ -14,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -294,7 +295,7 @@ func (c *checker) checkCapabilities() {
 		c.unsupported(attributePath(gap.Attribute), gap.Detail)
 	}
 	has := capabilities.Map()
-	for _, name := range c.strings(c.m.RequireCapabilities.Elements()) {
+	for _, name := range convert.Texts(c.m.RequireCapabilities.Elements()) {
 		if supported, exists := has[name]; exists && !supported {
 			c.unsupported(path.Root("require_capabilities").AtSetValue(types.StringValue(name)), fmt.Sprintf("It lacks the capability %q. It has: %s.", name, strings.Join(capabilities.Names(), ", ")))
 		}
@@ -307,7 +308,7 @@ func (c *checker) retention() (*backends.SnapshotRetention, bool) {
 		return nil, false
 	}
 	retention, ok := object[retentionModel](&c.converter, c.p.SnapshotRetention)
-	return &backends.SnapshotRetention{KeepLast: retention.KeepLast.ValueInt64(), Expiration: c.duration(retention.Expiration)}, ok
+	return &backends.SnapshotRetention{KeepLast: retention.KeepLast.ValueInt64(), Expiration: convert.Duration(retention.Expiration)}, ok
 }
 
 // sourceUnsure tells whether a source could still turn out to be given.

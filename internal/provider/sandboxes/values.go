@@ -1,32 +1,15 @@
 package sandboxes
 
 import (
-	"slices"
-
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 )
 
 // The functions below make framework values of the domain's. Defaults become null.
-
-func stringMapValue(texts map[string]string) types.Map {
-	values := make(map[string]attr.Value, len(texts))
-	for name, text := range texts {
-		values[name] = types.StringValue(text)
-	}
-	return types.MapValueMust(types.StringType, values)
-}
-
-func stringListValue(texts []string) types.List {
-	values := make([]attr.Value, len(texts))
-	for i, text := range texts {
-		values[i] = types.StringValue(text)
-	}
-	return types.ListValueMust(types.StringType, values)
-}
 
 func portValue(port backends.Port) attr.Value {
 	published, public := types.Int64Null(), types.BoolNull()
@@ -69,20 +52,15 @@ func dockerValue(options backends.DockerOptions) types.Object {
 		pids = types.Int64Value(options.PidsLimit)
 	}
 	if len(options.AddCapabilities) > 0 {
-		names := slices.Clone(options.AddCapabilities)
-		values := make([]attr.Value, len(names))
-		for i, name := range names {
-			values[i] = types.StringValue(name)
-		}
-		capabilities = types.SetValueMust(types.StringType, values)
+		capabilities = convert.Set(options.AddCapabilities)
 	}
 	socket := types.BoolNull()
 	if options.AllowEngineSocket {
 		socket = types.BoolValue(true)
 	}
 	return types.ObjectValueMust(dockerType, map[string]attr.Value{
-		"runtime": textOrNull(options.Runtime), "pids_limit": pids, "add_capabilities": capabilities,
-		"allow_engine_socket": socket, "pull_policy": textOrNull(options.PullPolicy),
+		"runtime": convert.TextOrNull(options.Runtime), "pids_limit": pids, "add_capabilities": capabilities,
+		"allow_engine_socket": socket, "pull_policy": convert.TextOrNull(options.PullPolicy),
 	})
 }
 
@@ -97,9 +75,9 @@ func networkValue(network backends.Network) types.Object {
 func vercelValue(options backends.VercelOptions) types.Object {
 	failover := types.ListNull(types.StringType)
 	if len(options.FailoverRegions) > 0 {
-		failover = stringListValue(options.FailoverRegions)
+		failover = convert.List(options.FailoverRegions)
 	}
-	return types.ObjectValueMust(vercelType, map[string]attr.Value{"region": textOrNull(options.Region), "failover_regions": failover})
+	return types.ObjectValueMust(vercelType, map[string]attr.Value{"region": convert.TextOrNull(options.Region), "failover_regions": failover})
 }
 
 func sourceValue(source backends.Source) types.Object {
@@ -113,13 +91,13 @@ func sourceValue(source backends.Source) types.Object {
 			depth = types.Int64Value(int64(source.GitDepth))
 		}
 		git = types.ObjectValueMust(gitType, map[string]attr.Value{
-			"url": types.StringValue(source.GitURL), "revision": textOrNull(source.GitRevision), "depth": depth,
+			"url": types.StringValue(source.GitURL), "revision": convert.TextOrNull(source.GitRevision), "depth": depth,
 		})
 	}
 	return types.ObjectValueMust(sourceType, map[string]attr.Value{
-		"image": textOrNull(source.Image), "rootfs": textOrNull(source.Rootfs), "runtime": textOrNull(source.Runtime),
-		"git": git, "tarball_url": textOrNull(source.TarballURL),
-		"snapshot_id": textOrNull(source.SnapshotID), "clone_of": textOrNull(source.CloneOf),
+		"image": convert.TextOrNull(source.Image), "rootfs": convert.TextOrNull(source.Rootfs), "runtime": convert.TextOrNull(source.Runtime),
+		"git": git, "tarball_url": convert.TextOrNull(source.TarballURL),
+		"snapshot_id": convert.TextOrNull(source.SnapshotID), "clone_of": convert.TextOrNull(source.CloneOf),
 	})
 }
 
