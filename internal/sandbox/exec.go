@@ -169,12 +169,15 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 	if err := m.checkBinding(ctx, name, bound); err != nil {
 		return backends.Observed{}, "", err
 	}
-	binding, err := m.Backend.Binding(ctx)
-	if err != nil {
-		return backends.Observed{}, "", err
+	if bound == "" {
+		binding, err := m.Backend.Binding(ctx)
+		if err != nil {
+			return backends.Observed{}, "", err
+		}
+		bound = binding.ID
 	}
 	observed, err := m.ours(ctx, name)
-	return observed, binding.ID, err
+	return observed, bound, err
 }
 
 // recordedBinding is where the records say that a sandbox of ours lives, "" when they say nothing or
