@@ -86,7 +86,7 @@ func TestAccPreviewEnvironment(t *testing.T) {
 		}
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	})
+	}, everywhere()...)
 }
 
 // TestAccPrune: with retention.purge each rotation deletes what nothing keeps, and never the current

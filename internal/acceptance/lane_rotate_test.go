@@ -79,7 +79,7 @@ func TestAccRotation(t *testing.T) {
 		if back.Text(lane, "previous_snapshot_id") != second.Text(lane, "snapshot_id") {
 			f.t.Error("there is no way forward again")
 		}
-	})
+	}, everywhere()...)
 }
 
 // stateful passes where it runs first, and fails in whatever was made from there.
