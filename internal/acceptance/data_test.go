@@ -172,7 +172,7 @@ func (f *fixture) nothingLeft() {
 		return
 	}
 	if f.cloud != nil {
-		if boxes, snapshots := f.cloud.boxes(), f.cloud.snapshots(); len(boxes)+len(snapshots) > 0 {
+		if boxes, snapshots := f.cloud.boxes(), f.cloud.allSnapshots(); len(boxes)+len(snapshots) > 0 {
 			f.t.Errorf("left over: sandboxes %v, snapshots %v", boxes, snapshots)
 		}
 		return

@@ -64,7 +64,7 @@ func TestAccPurgeRefusals(t *testing.T) {
 		other.Destroy().Succeed()
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	}, "local", "docker")
+	}, everywhere()...)
 }
 
 // TestAccPreviewEnvironment destroys a whole environment, whose base was rotated meanwhile, with one
@@ -130,5 +130,5 @@ func TestAccPrune(t *testing.T) {
 		}
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	})
+	}, "local", "vercel")
 }

@@ -78,9 +78,10 @@ func (p *platform) check(err error) {
 	}
 }
 
+// remove deletes a sandbox as the platform's own client does: its snapshots stay.
 func (p *platform) remove(name string) {
 	p.t.Helper()
-	_, err := p.client.DeleteSandbox(p.t.Context(), name, true)
+	_, err := p.client.DeleteSandbox(p.t.Context(), name, false)
 	p.check(err)
 }
 
@@ -105,11 +106,20 @@ func (p *platform) boxes() []string {
 	return names
 }
 
-// snapshots are those that are left, also what stops have saved.
+// snapshots are those that are left of what somebody asked for, without what stops have saved.
 func (p *platform) snapshots() []string {
+	return p.kept(func(found simulator.SnapshotEntry) bool { return !found.Automatic })
+}
+
+// allSnapshots are all that are left.
+func (p *platform) allSnapshots() []string {
+	return p.kept(func(simulator.SnapshotEntry) bool { return true })
+}
+
+func (p *platform) kept(counts func(simulator.SnapshotEntry) bool) []string {
 	var ids []string
 	for _, found := range p.server.Inventory().Snapshots {
-		if !found.Deleted {
+		if !found.Deleted && counts(found) {
 			ids = append(ids, found.ID)
 		}
 	}
