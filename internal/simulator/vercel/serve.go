@@ -33,7 +33,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if strings.HasPrefix(r.URL.Path, adminPath) {
-		s.serveAdmin(w, r)
+		s.serveAdmin(w, r, body)
 		return
 	}
 	s.Record(r, body)
