@@ -15,11 +15,11 @@ const adminPath = simkit.AdminPath
 // the service now.
 func (s *Simulator) serveAdmin(w http.ResponseWriter, r *http.Request, body []byte) {
 	routes := simkit.CommonAdmin(&s.Recorder, &s.FaultList, s.config.Clock, s.CurrentSettings, s.Configure)
-	waiting := func() (any, error) { return map[string]any{"actionFaults": s.ActionFaults()}, nil }
+	waiting := func() any { return map[string]any{"actionFaults": s.ActionFaults()} }
 	done := func(err error) (any, error) { return simkit.Done{}, err }
 	maps.Copy(routes, map[string]simkit.AdminHandler{
 		"GET inventory":     func(*http.Request, []byte) (any, error) { return s.Inventory(), nil },
-		"GET action-faults": func(*http.Request, []byte) (any, error) { return waiting() },
+		"GET action-faults": func(*http.Request, []byte) (any, error) { return waiting(), nil },
 		"POST action-faults": func(_ *http.Request, body []byte) (any, error) {
 			var fault ActionFault
 			if err := simkit.DecodeAdmin(body, &fault); err != nil {
@@ -28,11 +28,11 @@ func (s *Simulator) serveAdmin(w http.ResponseWriter, r *http.Request, body []by
 			if err := s.InjectAction(fault); err != nil {
 				return nil, err
 			}
-			return waiting()
+			return waiting(), nil
 		},
 		"DELETE action-faults": func(*http.Request, []byte) (any, error) {
 			s.ClearActionFaults()
-			return waiting()
+			return waiting(), nil
 		},
 		"POST rate-limit/exhaust": func(*http.Request, []byte) (any, error) {
 			s.ExhaustRateLimit()

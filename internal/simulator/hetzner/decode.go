@@ -9,7 +9,7 @@ import (
 )
 
 // decodeBody reads a JSON object into target. An empty body is an empty object. The removed field
-// datacenter is ignored or refused; other unknown fields are refused, so that a misspelt one shows.
+// datacenter is ignored or refused; other unknown fields are refused, so that a misspelled one shows.
 func (c *call) decodeBody(target any) error {
 	if len(bytes.TrimSpace(c.body)) == 0 {
 		return nil

@@ -55,7 +55,7 @@ func (s *Simulator) getImage(c *call) (reply, error) {
 
 func (s *Simulator) listImages(c *call) (reply, error) {
 	query := c.request.URL.Query()
-	all, err := labelled(c, values(c, s.images))
+	all, err := labeled(c, values(c, s.images))
 	if err != nil {
 		return reply{}, err
 	}

@@ -58,8 +58,8 @@ func values[T object](c *call, all map[int64]T) []T {
 	return shown
 }
 
-// labelled keeps the objects with the name and the labels that the query asks for.
-func labelled[T object](c *call, all []T) ([]T, error) {
+// labeled keeps the objects with the name and the labels that the query asks for.
+func labeled[T object](c *call, all []T) ([]T, error) {
 	query := c.request.URL.Query()
 	wanted, err := parseSelector(query.Get("label_selector"))
 	if err != nil {

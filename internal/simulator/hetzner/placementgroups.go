@@ -30,7 +30,7 @@ func (s *Simulator) getPlacementGroup(c *call) (reply, error) {
 }
 
 func (s *Simulator) listPlacementGroups(c *call) (reply, error) {
-	all, err := labelled(c, values(c, s.groups))
+	all, err := labeled(c, values(c, s.groups))
 	if err != nil {
 		return reply{}, err
 	}

@@ -31,7 +31,7 @@ func (s *Simulator) getPrimaryIP(c *call) (reply, error) {
 }
 
 func (s *Simulator) listPrimaryIPs(c *call) (reply, error) {
-	all, err := labelled(c, values(c, s.primaryIPs))
+	all, err := labeled(c, values(c, s.primaryIPs))
 	if err != nil {
 		return reply{}, err
 	}

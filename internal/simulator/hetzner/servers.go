@@ -33,7 +33,7 @@ func (s *Simulator) listServers(c *call) (reply, error) {
 			return reply{}, invalid("status", "%q is not a status.", given)
 		}
 	}
-	all, err := labelled(c, values(c, s.servers))
+	all, err := labeled(c, values(c, s.servers))
 	if err != nil {
 		return reply{}, err
 	}

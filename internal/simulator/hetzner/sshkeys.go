@@ -43,7 +43,7 @@ func (s *Simulator) getSSHKey(c *call) (reply, error) {
 }
 
 func (s *Simulator) listSSHKeys(c *call) (reply, error) {
-	all, err := labelled(c, values(c, s.sshKeys))
+	all, err := labeled(c, values(c, s.sshKeys))
 	if err != nil {
 		return reply{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Simulator) updateSSHKey(c *call) (reply, error) {
 	return reply{http.StatusOK, sshKeyAnswer{viewSSHKey(key)}}, nil
 }
 
-// updateMeta changes what objects have that can be renamed and labelled only.
+// updateMeta changes what objects have that can be renamed and labeled only.
 func updateMeta[T object](c *call, all map[int64]T, m *meta) error {
 	var body settable
 	if err := c.decodeBody(&body); err != nil {

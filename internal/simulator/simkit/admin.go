@@ -92,10 +92,7 @@ func DecodeAdmin(body []byte, target any) error {
 
 // CommonAdmin are the routes that all simulators have.
 func CommonAdmin[S any](recorder *Recorder, faults *FaultList, clock Clock, settings func() S, configure func(S) error) map[string]AdminHandler {
-	waiting := func(*http.Request, []byte) (any, error) {
-		return map[string]any{"faults": faults.Faults()}, nil
-	}
-	current := func(*http.Request, []byte) (any, error) { return settings(), nil }
+	waiting := func() any { return map[string]any{"faults": faults.Faults()} }
 	return map[string]AdminHandler{
 		"GET requests": func(*http.Request, []byte) (any, error) {
 			return map[string]any{"requests": append([]Request{}, recorder.Requests()...)}, nil
@@ -104,8 +101,8 @@ func CommonAdmin[S any](recorder *Recorder, faults *FaultList, clock Clock, sett
 			recorder.ResetRequests()
 			return Done{}, nil
 		},
-		"GET faults": waiting,
-		"POST faults": func(r *http.Request, body []byte) (any, error) {
+		"GET faults": func(*http.Request, []byte) (any, error) { return waiting(), nil },
+		"POST faults": func(_ *http.Request, body []byte) (any, error) {
 			var fault Fault
 			if err := DecodeAdmin(body, &fault); err != nil {
 				return nil, err
@@ -113,15 +110,15 @@ func CommonAdmin[S any](recorder *Recorder, faults *FaultList, clock Clock, sett
 			if err := faults.Inject(fault); err != nil {
 				return nil, err
 			}
-			return waiting(r, nil)
+			return waiting(), nil
 		},
-		"DELETE faults": func(r *http.Request, _ []byte) (any, error) {
+		"DELETE faults": func(*http.Request, []byte) (any, error) {
 			faults.ClearFaults()
-			return waiting(r, nil)
+			return waiting(), nil
 		},
-		"GET settings": current,
+		"GET settings": func(*http.Request, []byte) (any, error) { return settings(), nil },
 		// All settings are replaced.
-		"PUT settings": func(r *http.Request, body []byte) (any, error) {
+		"PUT settings": func(_ *http.Request, body []byte) (any, error) {
 			var given S
 			if err := DecodeAdmin(body, &given); err != nil {
 				return nil, err
@@ -129,7 +126,7 @@ func CommonAdmin[S any](recorder *Recorder, faults *FaultList, clock Clock, sett
 			if err := configure(given); err != nil {
 				return nil, err
 			}
-			return current(r, nil)
+			return settings(), nil
 		},
 		"POST clock/advance": func(_ *http.Request, body []byte) (any, error) { return advance(clock, body) },
 	}
