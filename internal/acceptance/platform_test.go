@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +126,24 @@ func (p *platform) kept(counts func(simulator.SnapshotEntry) bool) []string {
 		}
 	}
 	return ids
+}
+
+// described tells what there is, with what differs between two runs taken out, and without the snapshots
+// that are ignored.
+func (p *platform) described(ignored func(simulator.SnapshotEntry) bool) string {
+	var lines []string
+	there := p.server.Inventory()
+	for _, found := range there.Sandboxes {
+		lines = append(lines, fmt.Sprintf("sandbox, %s, persistent %t, tags %d, variables %v, from a snapshot %t",
+			found.Status, found.Persistent, len(found.Tags), slices.Sorted(maps.Keys(found.Env)), found.Snapshot != ""))
+	}
+	for _, found := range there.Snapshots {
+		if !found.Deleted && !ignored(found) {
+			lines = append(lines, fmt.Sprintf("snapshot, automatic %t", found.Automatic))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(append(lines, ""), "\n")
 }
 
 // readFile reads a file of the working directory where the simulator has it, by no request.

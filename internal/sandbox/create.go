@@ -76,6 +76,11 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 			return Result{}, err
 		}
 	}
+	if record != nil {
+		if err := m.settleCheckpoint(ctx, record, observed); err != nil {
+			return Result{}, err
+		}
+	}
 	if record != nil && m.sessionLost(*record, observed) {
 		return m.restore(ctx, request, *record, "")
 	}

@@ -56,7 +56,9 @@ type intent struct {
 	// Purge tells a delete that removes everything from one that retains.
 	Purge bool `json:"purge,omitempty"`
 	// Snapshot is the id of a checkpoint under way.
-	Snapshot string    `json:"snapshot,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
+	// Ran is true when the sandbox ran before a checkpoint that ends its session: it has to run after it.
+	Ran   bool      `json:"ran,omitempty"`
 	Since    time.Time `json:"since"`
 }
 
