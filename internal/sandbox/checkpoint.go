@@ -47,19 +47,25 @@ func (m *Manager) checkpoint(ctx context.Context, record store.Record, announced
 	if err != nil {
 		return "", err
 	}
-	if retention == (Retention{}) || m.Backend.Capabilities().NativeRetention {
-		return made.ID, nil
+	return made.ID, m.prune(ctx, record, made.ID, retention)
+}
+
+// prune removes the checkpoints besides current that retention does not keep, unless the platform does.
+func (m *Manager) prune(ctx context.Context, record store.Record, current string, retention Retention) error {
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok || retention == (Retention{}) || m.Backend.Capabilities().NativeRetention {
+		return nil
 	}
 	snapshots, err := snapshotter.ListSnapshots(ctx, record.ID)
 	if err != nil {
-		return "", err
+		return err
 	}
-	for _, old := range surplus(snapshots, made.ID, retention, time.Now()) {
+	for _, old := range surplus(snapshots, current, retention, time.Now()) {
 		if err := snapshotter.DeleteSnapshot(ctx, marksOf(record), old.ID); err != nil {
-			return "", fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
+			return fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
 		}
 	}
-	return made.ID, nil
+	return nil
 }
 
 // takeCheckpoint takes the checkpoint of an update and notes it. ended is true when that was the end of a

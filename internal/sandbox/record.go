@@ -27,12 +27,14 @@ type contents struct {
 	Trigger  string `json:"trigger,omitempty"`
 	// SnapshotTemplate is the version of the template that a workspace had when that was taken.
 	SnapshotTemplate string `json:"snapshot_template,omitempty"`
+	// Retention is for the snapshots of a session that is saved where no request says it.
+	Retention Retention `json:"retention,omitzero"`
 }
 
 // renewed is what the record holds once a request was carried out: its specification and settings, beside
 // the checkpoint that there is.
 func (c contents) renewed(request Request, spec backends.Spec) contents {
-	c.Spec, c.Settings, c.Trigger = spec, request.Settings, request.CheckpointTrigger
+	c.Spec, c.Settings, c.Trigger, c.Retention = spec, request.Settings, request.CheckpointTrigger, request.Retention
 	return c
 }
 
