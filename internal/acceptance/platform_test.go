@@ -22,12 +22,17 @@ type platform struct {
 	client *api.Client
 }
 
+// otherProject is a second project of the same team.
+var otherProject = simulator.Project{ID: "prj_other", Slug: "other"}
+
 // newPlatform starts a simulator and points a workspace's provider at it: the credentials come by the
 // environment. Its sandboxes begin in /workspace, where the tests of every backend write.
 func newPlatform(t *testing.T, f *acctest.Workspace) *platform {
 	t.Helper()
 	needBubblewrap(t)
-	p := &platform{t: t, server: simulator.Start(t, simulator.Config{WorkingDirectory: "/workspace"})}
+	p := &platform{t: t, server: simulator.Start(t, simulator.Config{
+		WorkingDirectory: "/workspace", Projects: []simulator.Project{simulator.DefaultProject, otherProject},
+	})}
 	var err error
 	p.client, err = api.New(api.Config{
 		BaseURL: p.server.URL(), Token: p.server.Token(), TeamID: simulator.DefaultTeam, ProjectID: simulator.DefaultProject.ID,
