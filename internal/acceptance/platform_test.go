@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,12 +22,17 @@ type platform struct {
 	client *api.Client
 }
 
+// otherProject is a second project of the same team.
+var otherProject = simulator.Project{ID: "prj_other", Slug: "other"}
+
 // newPlatform starts a simulator and points a workspace's provider at it: the credentials come by the
 // environment. Its sandboxes begin in /workspace, where the tests of every backend write.
 func newPlatform(t *testing.T, f *acctest.Workspace) *platform {
 	t.Helper()
 	needBubblewrap(t)
-	p := &platform{t: t, server: simulator.Start(t, simulator.Config{WorkingDirectory: "/workspace"})}
+	p := &platform{t: t, server: simulator.Start(t, simulator.Config{
+		WorkingDirectory: "/workspace", Projects: []simulator.Project{simulator.DefaultProject, otherProject},
+	})}
 	var err error
 	p.client, err = api.New(api.Config{
 		BaseURL: p.server.URL(), Token: p.server.Token(), TeamID: simulator.DefaultTeam, ProjectID: simulator.DefaultProject.ID,
@@ -124,6 +131,24 @@ func (p *platform) kept(counts func(simulator.SnapshotEntry) bool) []string {
 		}
 	}
 	return ids
+}
+
+// described tells what there is, with what differs between two runs taken out, and without the snapshots
+// that are ignored.
+func (p *platform) described(ignored func(simulator.SnapshotEntry) bool) string {
+	var lines []string
+	there := p.server.Inventory()
+	for _, found := range there.Sandboxes {
+		lines = append(lines, fmt.Sprintf("sandbox, %s, persistent %t, tags %d, variables %v, from a snapshot %t",
+			found.Status, found.Persistent, len(found.Tags), slices.Sorted(maps.Keys(found.Env)), found.Snapshot != ""))
+	}
+	for _, found := range there.Snapshots {
+		if !found.Deleted && !ignored(found) {
+			lines = append(lines, fmt.Sprintf("snapshot, automatic %t", found.Automatic))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(append(lines, ""), "\n")
 }
 
 // readFile reads a file of the working directory where the simulator has it, by no request.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
 )
 
 // hashOfW is what a name says of the workspace id "w", by sha256sum.
@@ -275,12 +276,16 @@ func TestAccOtherBinding(t *testing.T) {
 		hash := f.mustHash(f.Unique("b"))
 		before := f.Show().Addresses()
 		dirs := []string{filepath.Join(f.t.TempDir(), "other"), filepath.Join(f.t.TempDir(), "used")}
-		if f.docker() {
+		switch {
+		case f.docker():
 			proxy := acctest.NewEngineProxy(f.t, f.engine)
 			proxy.PretendID("ANOTHER:ENGINE")
 			f.Setenv("DOCKER_HOST", proxy.Host())
 			dirs = []string{f.DataDir}
-		} else {
+		case f.cloud != nil:
+			f.Setenv("VERCEL_PROJECT_ID", otherProject.ID)
+			dirs = []string{f.DataDir}
+		default:
 			used := f.beside(f.block(session, "used", f.named("a")))
 			used.ProviderBlock(fmt.Sprintf("data_dir = %q\nowner = %q", dirs[1], f.Owner))
 			used.Apply().Succeed()
@@ -300,12 +305,15 @@ func TestAccOtherBinding(t *testing.T) {
 		if f.docker() {
 			f.Setenv("DOCKER_HOST", f.engine.Host())
 		}
+		if f.cloud != nil {
+			f.Setenv("VERCEL_PROJECT_ID", simulator.DefaultProject.ID)
+		}
 		f.Plan().Empty()
 		if f.mustHash(f.Unique("b")) != hash {
 			f.t.Error("the data changed")
 		}
-		if _, err := os.Stat(dirs[0]); !f.docker() && err == nil {
+		if _, err := os.Stat(dirs[0]); f.backend == "local" && err == nil {
 			f.t.Error("the other data directory was made by looking")
 		}
-	})
+	}, everywhere()...)
 }

@@ -48,6 +48,16 @@ func TestAccSessionRuntime(t *testing.T) {
 		f.settled()
 		same("declared again")
 
+		// A checkpoint leaves it running, whatever it costs the backend.
+		for i, state := range []string{`desired_state = "running"`, ""} {
+			f.Config(with(fmt.Sprintf("checkpoint_trigger = \"checkpoint-%d\"", i), state))
+			f.settled()
+			same("after a checkpoint")
+			if !f.running(name) {
+				f.t.Errorf("a checkpoint stopped the session, with %q", state)
+			}
+		}
+
 		// Lost with a checkpoint: a visible update that says what it restores and what is lost.
 		f.Config(with(`checkpoint_trigger = "1"`))
 		f.settled()

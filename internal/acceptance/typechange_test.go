@@ -146,5 +146,5 @@ func TestAccOtherKind(t *testing.T) {
 		if f.mustHash(f.Unique("a")) == "" {
 			f.t.Error("the data is gone")
 		}
-	}, "local")
+	}, "local", "vercel")
 }

@@ -94,8 +94,11 @@ func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge
 		return m.remove(ctx, record, intent{Operation: deleting, KeepVolumes: len(kept.Spec.Volumes) > 0, KeepSnapshots: kept.Snapshot != ""})
 	}
 	if workspace && observed != nil {
-		var err error
-		if record, err = m.release(ctx, record, *observed); err != nil {
+		kept, err := contentsOf(record)
+		if err != nil {
+			return "", err
+		}
+		if record, err = m.release(ctx, record, *observed, kept.Retention); err != nil {
 			return "", err
 		}
 	} else if err := m.Backend.Stop(ctx, record.Name); err != nil && !isMissing(err) {

@@ -62,9 +62,9 @@ type Request struct {
 // Retention says which checkpoints are kept when a new one is taken.
 type Retention struct {
 	// KeepLast is how many stay, the new one included; 0 keeps all.
-	KeepLast int64
+	KeepLast int64 `json:"keep_last,omitempty"`
 	// Expiration is the age from which older ones go; 0 means never.
-	Expiration time.Duration
+	Expiration time.Duration `json:"expiration,omitempty"`
 }
 
 // Result is how a sandbox stands after a create or update.

@@ -97,8 +97,9 @@ func sourceOf(source backends.Source) *api.Source {
 // as it is when the values of its secrets are not at hand.
 func updateRequest(marks backends.Marks, spec backends.Spec) api.UpdateRequest {
 	w := wantedOf(spec)
+	persistent := marks.Kind == backends.Persistent
 	request := api.UpdateRequest{
-		Resources: w.resources, Timeout: w.timeout, NetworkPolicy: w.policy, Ports: w.ports, Tags: tagsOf(marks, spec.Labels),
+		Persistent: &persistent, Resources: w.resources, Timeout: w.timeout, NetworkPolicy: w.policy, Ports: w.ports, Tags: tagsOf(marks, spec.Labels),
 		SnapshotExpiration: w.expiration, KeepLastSnapshots: w.keepLast, RemoveKeepLast: w.keepLast == nil,
 		Region: w.region, FailoverRegions: w.failover,
 	}

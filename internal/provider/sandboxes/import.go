@@ -51,6 +51,7 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	c := converter{ctx: ctx}
 	if view.Observed.Status != backends.StatusLost {
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+		c.observeRetention(p, view.Observed.Spec, manager.Backend.Capabilities())
 	}
 	c.observeComputed(m, p, view, false)
 	r.observeRuntime(imported, view)

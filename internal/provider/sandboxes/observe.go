@@ -55,6 +55,26 @@ func (c *converter) observe(m *common, spec backends.Spec, capabilities backends
 	c.observeSource(m, before.Source, spec.Source)
 }
 
+// observeRetention writes what a platform that keeps snapshots itself was told to keep.
+func (c *converter) observeRetention(p *persistence, spec backends.Spec, capabilities backends.Capabilities) {
+	if p == nil || !capabilities.NativeRetention {
+		return
+	}
+	is := sandbox.Retention{}
+	if spec.Retention != nil {
+		is = sandbox.Retention{KeepLast: spec.Retention.KeepLast, Expiration: spec.Retention.Expiration}
+	}
+	expiration, keepLast := types.StringNull(), types.Int64Null()
+	if is.Expiration != 0 {
+		expiration = types.StringValue(is.Expiration.String())
+	}
+	if is.KeepLast != 0 {
+		keepLast = types.Int64Value(is.KeepLast)
+	}
+	keep(&p.SnapshotRetention, c.retention(p.SnapshotRetention) == is, is == sandbox.Retention{}, types.ObjectNull(retentionType),
+		types.ObjectValueMust(retentionType, map[string]attr.Value{"expiration": expiration, "keep_last": keepLast}))
+}
+
 func sameNetwork(a, b backends.Network) bool {
 	same := func(a, b []string) bool {
 		return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))

@@ -70,6 +70,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		r.warnMissing(id, view, resp)
 	} else if view.Observed.Status != backends.StatusLost && view.Observed.Name != "" {
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+		c.observeRetention(p, view.Observed.Spec, manager.Backend.Capabilities())
 		if len(view.LostSecrets) > 0 {
 			// No state knows a secret, but its version does: without one the next apply hands all in again.
 			m.SecretVersion = types.Int64Null()

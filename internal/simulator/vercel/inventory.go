@@ -74,6 +74,9 @@ func (s *Simulator) Inventory() Inventory {
 	return all
 }
 
+// SnapshotDisk is the folder that has the files of a snapshot, and nobody may write to.
+func (s *Simulator) SnapshotDisk(id string) string { return s.snapshotDisk(id) }
+
 // WorkspaceFile reads a file below the working directory of a sandbox, of whatever project, from the disk of
 // its session or, when that has ended, from the one that the next session begins with. No session is made.
 // The error is [fs.ErrNotExist] when there is no such sandbox or file.
