@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,7 @@ func TestVercelBaseSnapshotSources(t *testing.T) {
 		}
 		created := map[string]int{}
 		for _, request := range f.cloud.server.Requests() {
-			if request.Method == "POST" && strings.HasSuffix(request.Path, "/sandboxes") {
+			if request.Method == http.MethodPost && strings.HasSuffix(request.Path, "/sandboxes") {
 				for _, member := range []string{`"type":"git"`, `"depth":1`, `"type":"tarball"`, `"runtime":"node24"`} {
 					if strings.Contains(string(request.Body), member) {
 						created[member]++

@@ -185,8 +185,19 @@ const (
 func TestHashTellsSourcesApart(t *testing.T) {
 	seen := map[string]backends.Source{}
 	for _, source := range []backends.Source{
-		{}, {Image: "a"}, {Rootfs: "/a"}, {SnapshotID: "a"}, {Runtime: "a"}, {TarballURL: "a"}, {CloneOf: "a"},
-		{GitURL: "a"}, {GitURL: "b"}, {GitURL: "a", GitRevision: "b"}, {GitURL: "a", GitRevision: "c"}, {GitURL: "a", GitDepth: 1}, {GitURL: "a", GitDepth: 2},
+		{},
+		{Image: "a"},
+		{Rootfs: "/a"},
+		{SnapshotID: "a"},
+		{Runtime: "a"},
+		{TarballURL: "a"},
+		{CloneOf: "a"},
+		{GitURL: "a"},
+		{GitURL: "b"},
+		{GitURL: "a", GitRevision: "b"},
+		{GitURL: "a", GitRevision: "c"},
+		{GitURL: "a", GitDepth: 1},
+		{GitURL: "a", GitDepth: 2},
 	} {
 		in := fullInput(t)
 		in.manifest.Source = source
