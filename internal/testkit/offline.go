@@ -26,7 +26,7 @@ func Offline(m *testing.M, variable string) {
 			}
 		}
 		// The variables are read once, here.
-		if request, err := http.NewRequest(http.MethodGet, "https://example.com", nil); err == nil { //nolint:noctx // it is not sent
+		if request, err := http.NewRequest(http.MethodGet, "https://example.com", nil); err == nil {
 			if proxy, err := http.ProxyFromEnvironment(request); err != nil || proxy == nil || proxy.String() != DeadProxy {
 				panic("the proxy of the environment was read before Offline")
 			}
