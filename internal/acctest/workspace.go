@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // Workspace is a directory with a configuration, a state and an environment of its own. Its data
@@ -47,6 +49,8 @@ func NewWorkspace(t testing.TB, cli CLI, plugin string) *Workspace {
 	settings := filepath.Join(base, "cli.tfrc")
 	w.env = map[string]string{
 		"PATH": os.Getenv("PATH"), "HOME": w.Home, "LANG": "C.UTF-8",
+		// No provider under test reaches anything beyond this machine by https.
+		"HTTPS_PROXY":        testkit.DeadProxy,
 		"TF_CLI_CONFIG_FILE": settings, "TF_IN_AUTOMATION": "1", "TF_INPUT": "0", "CHECKPOINT_DISABLE": "1",
 	}
 	for _, passed := range []string{"TMPDIR", "GOCOVERDIR"} {

@@ -18,12 +18,16 @@ const (
 // Spec is the wanted specification of a sandbox, in the same words for every backend.
 // A zero member means "not asked for"; the backend's documented default applies.
 type Spec struct {
-	Source           Source            `json:"source,omitzero"`
-	CPUs             float64           `json:"cpus,omitempty"`       // CPU cores
-	MemoryMiB        int64             `json:"memory_mib,omitempty"` // MiB
-	Environment      map[string]string `json:"environment,omitempty"`
-	Secrets          map[string]string `json:"-"` // never stored or logged
-	SecretNames      []string          `json:"secret_names,omitempty"`
+	Source      Source            `json:"source,omitzero"`
+	CPUs        float64           `json:"cpus,omitempty"`       // CPU cores
+	MemoryMiB   int64             `json:"memory_mib,omitempty"` // MiB
+	Environment map[string]string `json:"environment,omitempty"`
+	Secrets     map[string]string `json:"-"` // never stored or logged
+	SecretNames []string          `json:"secret_names,omitempty"`
+	// EnvironmentKept tells Reconfigure that environment and secrets are as the last one, or Create, was
+	// asked for: a backend that cannot read them has nothing to compare with.
+	EnvironmentKept bool `json:"-"`
+
 	WorkingDirectory string            `json:"working_directory,omitempty"`
 	User             string            `json:"user,omitempty"`
 	Command          []string          `json:"command,omitempty"`

@@ -26,7 +26,7 @@ type hashed struct {
 	PackageManagers map[string]string `json:"package_managers"`
 	Runtime         string            `json:"runtime"`
 	SchemaVersion   int               `json:"schema_version"`
-	Source          map[string]string `json:"source"`
+	Source          map[string]any    `json:"source"`
 	SystemPackages  []string          `json:"system_packages"`
 	TemplateVersion string            `json:"template_version"`
 }
@@ -85,16 +85,20 @@ func orEmpty(values map[string]string) map[string]string {
 	return values
 }
 
-// canonicalSource holds the members of a source that are set. What a tag means today is not asked
-// for: a plan needs no engine.
-func canonicalSource(source backends.Source) map[string]string {
-	members := map[string]string{
+// canonicalSource holds the members of a source that are set. What a tag or a branch means today is not
+// asked for: a plan needs no engine.
+func canonicalSource(source backends.Source) map[string]any {
+	members := map[string]any{}
+	for name, value := range map[string]string{
 		"image": fullImage(source.Image), "rootfs": source.Rootfs, "snapshot_id": source.SnapshotID, "clone_of": source.CloneOf,
-	}
-	for name, value := range members {
-		if value == "" {
-			delete(members, name)
+		"runtime": source.Runtime, "git_url": source.GitURL, "git_revision": source.GitRevision, "tarball_url": source.TarballURL,
+	} {
+		if value != "" {
+			members[name] = value
 		}
+	}
+	if source.GitDepth != 0 {
+		members["git_depth"] = source.GitDepth
 	}
 	return members
 }

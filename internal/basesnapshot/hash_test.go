@@ -105,8 +105,10 @@ print(hashlib.sha256(text.encode()).hexdigest())
 `
 	full := fullInput(t)
 	full.manifest.Source.Image = "docker.io/library/debian:12" // the full form of a reference is not Python's to know
+	git := fullInput(t)
+	git.manifest.Source = backends.Source{GitURL: "https://h/r.git", GitRevision: "main", GitDepth: 3}
 	bare := input{manifest: Manifest{SchemaVersion: 1, Name: "x", SystemPackages: []string{" b", "a ", "b"}}}
-	for name, in := range map[string]input{"full": full, "bare": bare} {
+	for name, in := range map[string]input{"full": full, "git": git, "bare": bare} {
 		raw, err := json.Marshal([]any{in.manifest, in.environment, in.allowlist})
 		if err != nil {
 			t.Fatal(err)
@@ -139,6 +141,9 @@ func TestHashInputs(t *testing.T) {
 		"image written in full":            {func(i *input) { i.manifest.Source.Image = "docker.io/library/debian:12" }, false},
 		"snapshot as source":               {func(i *input) { i.manifest.Source = backends.Source{SnapshotID: "s"} }, true},
 		"rootfs as source":                 {func(i *input) { i.manifest.Source = backends.Source{Rootfs: "/s"} }, true},
+		"runtime as source":                {func(i *input) { i.manifest.Source = backends.Source{Runtime: "node24"} }, true},
+		"repository as source":             {func(i *input) { i.manifest.Source = backends.Source{GitURL: "https://h/r.git"} }, true},
+		"archive as source":                {func(i *input) { i.manifest.Source = backends.Source{TarballURL: "https://h/a.tar.gz"} }, true},
 		"packages in another order":        {func(i *input) { i.manifest.SystemPackages = []string{"curl", "git"} }, false},
 		"packages with space and twice":    {func(i *input) { i.manifest.SystemPackages = []string{" git", "curl\n", "git"} }, false},
 		"one package more":                 {func(i *input) { i.manifest.SystemPackages = append(i.manifest.SystemPackages, "jq") }, true},
@@ -175,3 +180,31 @@ const (
 	golden      = "3070c3f77ea3c3a5cfc10599695a78d9022c7286d0758dd66f89aae6d2899780"
 	goldenEmpty = "3d03f0b43ecbef82c67b73738bb677e73e712c7a72a697bafc8f9f5d0d420d68"
 )
+
+// TestHashTellsSourcesApart: no two sources have one hash.
+func TestHashTellsSourcesApart(t *testing.T) {
+	seen := map[string]backends.Source{}
+	for _, source := range []backends.Source{
+		{},
+		{Image: "a"},
+		{Rootfs: "/a"},
+		{SnapshotID: "a"},
+		{Runtime: "a"},
+		{TarballURL: "a"},
+		{CloneOf: "a"},
+		{GitURL: "a"},
+		{GitURL: "b"},
+		{GitURL: "a", GitRevision: "b"},
+		{GitURL: "a", GitRevision: "c"},
+		{GitURL: "a", GitDepth: 1},
+		{GitURL: "a", GitDepth: 2},
+	} {
+		in := fullInput(t)
+		in.manifest.Source = source
+		hash := in.hash(t)
+		if other, twice := seen[hash]; twice {
+			t.Errorf("%+v and %+v have one hash", source, other)
+		}
+		seen[hash] = source
+	}
+}

@@ -51,6 +51,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	request = m.nativeRetention(request)
+	request.Spec.EnvironmentKept = environmentKept(request.Spec, kept.Spec, *record)
 	pending, err := m.announceChange(ctx, record, request, kept, *observed)
 	if err != nil {
 		return Result{}, err
@@ -144,6 +145,12 @@ func (m *Manager) checkWhole(request Request, kept contents) error {
 		Detail: "The platform replaces the environment as a whole, and the values of the secrets in it are not at hand.",
 		Remedy: "Hand the secrets in with the change.",
 	}
+}
+
+// environmentKept tells whether environment and secrets stay as they are. After a change that was cut
+// short, nobody knows how they are.
+func environmentKept(wanted, has backends.Spec, record store.Record) bool {
+	return wanted.Secrets == nil && len(record.Intent) == 0 && record.Committed && maps.Equal(wanted.Environment, has.Environment)
 }
 
 // nativeRetention hands the retention on to a platform that keeps it itself.

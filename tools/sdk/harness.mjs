@@ -16,6 +16,9 @@ async function simulated(input, init) {
   return send(origin + url.slice("https://vercel.com".length), { ...init, headers });
 }
 
+// What is not sent by the option below is not sent at all.
+globalThis.fetch = async (input) => assert.fail(`unexpected request to ${input}`);
+
 export const options = {
   token: process.env.SIMULATOR_TOKEN,
   teamId: process.env.SIMULATOR_TEAM,

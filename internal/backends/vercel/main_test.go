@@ -15,6 +15,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
+func TestMain(m *testing.M) { testkit.Offline(m, liveVariable) }
+
 // needExecutor skips, or fails where it is required, without what runs commands in the simulator.
 func needExecutor(t *testing.T) {
 	t.Helper()

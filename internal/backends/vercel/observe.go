@@ -27,10 +27,7 @@ func observed(state api.SandboxState) backends.Observed {
 		},
 	}
 	seen.Unresumable = seen.Status == backends.StatusStopped && (!found.Persistent || found.CurrentSnapshotID == "")
-	for _, route := range state.Routes {
-		if route.System {
-			continue
-		}
+	for _, route := range published(state.Routes) {
 		if seen.Endpoints == nil {
 			seen.Endpoints = map[string]string{}
 		}
@@ -39,6 +36,11 @@ func observed(state api.SandboxState) backends.Observed {
 	}
 	slices.SortFunc(seen.Spec.Ports, func(a, b backends.Port) int { return cmp.Compare(a.Port, b.Port) })
 	return seen
+}
+
+// published are the routes that somebody asked for.
+func published(routes []api.Route) []api.Route {
+	return slices.DeleteFunc(slices.Clone(routes), func(route api.Route) bool { return route.System })
 }
 
 // statusOf: what can run commands, or will in a moment, runs. A session that ends, or has ended in

@@ -1,8 +1,10 @@
 package vercel
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -30,18 +32,26 @@ func (b *Backend) Reconfigure(ctx context.Context, marks backends.Marks, spec ba
 	}
 	b.remember(marks.Name, spec.Secrets)
 	defer b.listing.drop()
-	if _, err := client.UpdateSandbox(ctx, marks.Name, updateRequest(marks, spec)); err != nil && !api.Ambiguous(err) {
+	if err := update(ctx, client, marks.Name, updateRequest(marks, spec, before)); err != nil {
 		return backends.Observed{}, err
-	} else if err != nil {
-		// An update can be repeated: it says how things are to be, not what is to be added.
-		if _, err := client.UpdateSandbox(ctx, marks.Name, updateRequest(marks, spec)); err != nil {
-			return backends.Observed{}, err
-		}
 	}
 	if err := changeLive(ctx, client, before.Session, wantedOf(spec)); err != nil {
 		return backends.Observed{}, err
 	}
 	return read(ctx, client, marks.Name)
+}
+
+// update sends what differs, if anything does. It can be sent twice: it says how things are to be, not
+// what is to be added.
+func update(ctx context.Context, client *api.Client, name string, request api.UpdateRequest) error {
+	if reflect.ValueOf(request).IsZero() {
+		return nil
+	}
+	_, err := client.UpdateSandbox(ctx, name, request)
+	if api.Ambiguous(err) {
+		_, err = client.UpdateSandbox(ctx, name, request)
+	}
+	return err
 }
 
 // changeLive changes a running session. One that ends meanwhile has nothing left to change. A shorter
@@ -72,6 +82,6 @@ func samePolicy(want api.NetworkPolicy, has *api.PolicyState) bool {
 		sameSet(has.AllowedDomains, want.AllowedDomains) && sameSet(has.AllowedCIDRs, want.AllowedCIDRs) && sameSet(has.DeniedCIDRs, want.DeniedCIDRs)
 }
 
-func sameSet(a, b []string) bool {
+func sameSet[T cmp.Ordered](a, b []T) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

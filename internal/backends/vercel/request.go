@@ -1,6 +1,9 @@
 package vercel
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 )
@@ -93,15 +96,42 @@ func sourceOf(source backends.Source) *api.Source {
 	return nil
 }
 
-// updateRequest brings a sandbox to a specification. The environment is replaced as a whole, and left
+// updateRequest brings a sandbox to a specification: it holds what differs, and the environment, which
+// is never told, unless that is known to be as it was. The environment is replaced as a whole, and left
 // as it is when the values of its secrets are not at hand.
-func updateRequest(marks backends.Marks, spec backends.Spec) api.UpdateRequest {
-	w := wantedOf(spec)
-	persistent := marks.Kind == backends.Persistent
-	request := api.UpdateRequest{
-		Persistent: &persistent, Resources: w.resources, Timeout: w.timeout, NetworkPolicy: w.policy, Ports: w.ports, Tags: tagsOf(marks, spec.Labels),
-		SnapshotExpiration: w.expiration, KeepLastSnapshots: w.keepLast, RemoveKeepLast: w.keepLast == nil,
-		Region: w.region, FailoverRegions: w.failover,
+func updateRequest(marks backends.Marks, spec backends.Spec, from api.SandboxState) api.UpdateRequest {
+	w, has := wantedOf(spec), from.Sandbox
+	var request api.UpdateRequest
+	if persistent := marks.Kind == backends.Persistent; has.Persistent != persistent {
+		request.Persistent = &persistent
+	}
+	if has.VCPUs != float64(w.resources.VCPUs) || has.Memory != float64(w.resources.Memory) {
+		request.Resources = w.resources
+	}
+	if has.Timeout != *w.timeout {
+		request.Timeout = w.timeout
+	}
+	if !samePolicy(*w.policy, has.NetworkPolicy) {
+		request.NetworkPolicy = w.policy
+	}
+	var ports []int
+	for _, route := range published(from.Routes) {
+		ports = append(ports, int(route.Port))
+	}
+	if !sameSet(w.ports, ports) {
+		request.Ports = w.ports
+	}
+	if tags := tagsOf(marks, spec.Labels); !maps.Equal(tags, has.Tags) {
+		request.Tags = tags
+	}
+	if has.SnapshotExpiration == nil || *has.SnapshotExpiration != *w.expiration {
+		request.SnapshotExpiration = w.expiration
+	}
+	if !sameRetention(w.keepLast, has.KeepLastSnapshots) {
+		request.KeepLastSnapshots, request.RemoveKeepLast = w.keepLast, w.keepLast == nil
+	}
+	if w.region != "" && (w.region != has.Region || !slices.Equal(w.failover, has.FailoverRegions)) {
+		request.Region, request.FailoverRegions = w.region, w.failover
 	}
 	if replacesEnvironment(spec) {
 		request.Env = spec.EnvironmentWithSecrets()
@@ -109,6 +139,14 @@ func updateRequest(marks backends.Marks, spec backends.Spec) api.UpdateRequest {
 	return request
 }
 
+// sameRetention compares what is wanted with what is told; nil keeps all.
+func sameRetention(want, has *api.Retention) bool {
+	if want == nil || has == nil {
+		return want == nil && has == nil
+	}
+	return want.Count == has.Count && has.Expiration == nil && has.DeleteEvicted != nil && *has.DeleteEvicted == *want.DeleteEvicted
+}
+
 func replacesEnvironment(spec backends.Spec) bool {
-	return spec.Secrets != nil || len(spec.SecretNames) == 0
+	return !spec.EnvironmentKept && (spec.Secrets != nil || len(spec.SecretNames) == 0)
 }

@@ -121,14 +121,14 @@ func (c *checker) checkSource() {
 		return
 	}
 	given, unknown := 0, false
-	for _, member := range []types.String{source.Image, source.Rootfs, source.SnapshotID} {
+	for _, member := range []attr.Value{source.Image, source.Rootfs, source.Runtime, source.Git, source.TarballURL, source.SnapshotID} {
 		unknown = unknown || member.IsUnknown()
 		if !member.IsNull() && !member.IsUnknown() {
 			given++
 		}
 	}
 	if given > 1 || given == 0 && !unknown {
-		c.invalid(path.Root("manifest").AtName("source"), "One Source Needed", "`source` needs exactly one of `image`, `rootfs` and `snapshot_id`. Leave the attribute out to use the backend's default. A misspelled member is dropped unseen before it reaches the provider.")
+		c.invalid(path.Root("manifest").AtName("source"), "One Source Needed", "`source` needs exactly one of `image`, `rootfs`, `runtime`, `git`, `tarball_url` and `snapshot_id`. Leave the attribute out to use the backend's default. A misspelled member is dropped unseen before it reaches the provider.")
 	}
 }
 

@@ -62,7 +62,13 @@ func (c *converter) manifest(value types.Object) ManifestInput {
 		TemplateFiles:   templatefiles.Inputs(c.ctx, m.TemplateFiles, &c.diags),
 	}
 	if source, ok := object[sourceModel](c, m.Source); ok {
-		input.Source = &SourceInput{source.Image.ValueStringPointer(), source.Rootfs.ValueStringPointer(), source.SnapshotID.ValueStringPointer()}
+		input.Source = &SourceInput{
+			Image: source.Image.ValueStringPointer(), Rootfs: source.Rootfs.ValueStringPointer(), Runtime: source.Runtime.ValueStringPointer(),
+			TarballURL: source.TarballURL.ValueStringPointer(), SnapshotID: source.SnapshotID.ValueStringPointer(),
+		}
+		if git, ok := object[gitModel](c, source.Git); ok {
+			input.Source.Git = &GitInput{git.URL.ValueStringPointer(), git.Revision.ValueStringPointer(), git.Depth.ValueInt64Pointer()}
+		}
 	}
 	if !m.Commands.IsNull() {
 		input.Commands = [][]string{}
@@ -229,10 +235,8 @@ func applySettings(raw json.RawMessage, m *model) error {
 
 func (m ManifestInput) value() types.Object {
 	source := types.ObjectNull(sourceType)
-	if s := m.Source; s != nil {
-		source = types.ObjectValueMust(sourceType, map[string]attr.Value{
-			"image": types.StringPointerValue(s.Image), "rootfs": types.StringPointerValue(s.Rootfs), "snapshot_id": types.StringPointerValue(s.SnapshotID),
-		})
+	if m.Source != nil {
+		source = m.Source.value()
 	}
 	commands := types.ListNull(argvType)
 	if m.Commands != nil {
@@ -246,6 +250,19 @@ func (m ManifestInput) value() types.Object {
 		"schema_version": types.Int64PointerValue(m.SchemaVersion), "name": types.StringValue(m.Name), "source": source,
 		"system_packages": setValue(m.SystemPackages), "package_managers": mapValue(m.PackageManagers), "commands": commands,
 		"template_files": templatefiles.Value(m.TemplateFiles), "template_version": types.StringPointerValue(m.TemplateVersion), "marker_path": types.StringPointerValue(m.MarkerPath),
+	})
+}
+
+func (s SourceInput) value() types.Object {
+	git := types.ObjectNull(gitType)
+	if g := s.Git; g != nil {
+		git = types.ObjectValueMust(gitType, map[string]attr.Value{
+			"url": types.StringPointerValue(g.URL), "revision": types.StringPointerValue(g.Revision), "depth": types.Int64PointerValue(g.Depth),
+		})
+	}
+	return types.ObjectValueMust(sourceType, map[string]attr.Value{
+		"image": types.StringPointerValue(s.Image), "rootfs": types.StringPointerValue(s.Rootfs), "runtime": types.StringPointerValue(s.Runtime),
+		"git": git, "tarball_url": types.StringPointerValue(s.TarballURL), "snapshot_id": types.StringPointerValue(s.SnapshotID),
 	})
 }
 

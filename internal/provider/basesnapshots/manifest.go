@@ -29,9 +29,33 @@ type ManifestInput struct {
 
 // SourceInput is the source of a manifest.
 type SourceInput struct {
-	Image      *string `json:"image"`
-	Rootfs     *string `json:"rootfs"`
-	SnapshotID *string `json:"snapshot_id"`
+	Image      *string   `json:"image"`
+	Rootfs     *string   `json:"rootfs"`
+	Runtime    *string   `json:"runtime"`
+	Git        *GitInput `json:"git"`
+	TarballURL *string   `json:"tarball_url"`
+	SnapshotID *string   `json:"snapshot_id"`
+}
+
+// GitInput is a repository.
+type GitInput struct {
+	URL      *string `json:"url"`
+	Revision *string `json:"revision"`
+	Depth    *int64  `json:"depth"`
+}
+
+// source is the source without what is not set.
+func (s SourceInput) source() backends.Source {
+	source := backends.Source{
+		Image: value(s.Image), Rootfs: value(s.Rootfs), Runtime: value(s.Runtime), TarballURL: value(s.TarballURL), SnapshotID: value(s.SnapshotID),
+	}
+	if git := s.Git; git != nil {
+		source.GitURL, source.GitRevision = value(git.URL), value(git.Revision)
+		if git.Depth != nil {
+			source.GitDepth = int(*git.Depth)
+		}
+	}
+	return source
 }
 
 // ParseManifest reads a manifest from JSON. What it does not know is an error: a misspelled member
@@ -61,7 +85,7 @@ func (m ManifestInput) Manifest() basesnapshot.Manifest {
 		manifest.SchemaVersion = int(*m.SchemaVersion)
 	}
 	if s := m.Source; s != nil {
-		manifest.Source = backends.Source{Image: value(s.Image), Rootfs: value(s.Rootfs), SnapshotID: value(s.SnapshotID)}
+		manifest.Source = s.source()
 	}
 	return manifest
 }

@@ -57,7 +57,16 @@ type manifestModel struct {
 type sourceModel struct {
 	Image      types.String `tfsdk:"image"`
 	Rootfs     types.String `tfsdk:"rootfs"`
+	Runtime    types.String `tfsdk:"runtime"`
+	Git        types.Object `tfsdk:"git"`
+	TarballURL types.String `tfsdk:"tarball_url"`
 	SnapshotID types.String `tfsdk:"snapshot_id"`
+}
+
+type gitModel struct {
+	URL      types.String `tfsdk:"url"`
+	Revision types.String `tfsdk:"revision"`
+	Depth    types.Int64  `tfsdk:"depth"`
 }
 
 type smokeCheckModel struct {
@@ -77,7 +86,11 @@ type networkModel struct {
 
 var (
 	argvType   = types.ListType{ElemType: types.StringType}
-	sourceType = map[string]attr.Type{"image": types.StringType, "rootfs": types.StringType, "snapshot_id": types.StringType}
+	gitType    = map[string]attr.Type{"url": types.StringType, "revision": types.StringType, "depth": types.Int64Type}
+	sourceType = map[string]attr.Type{
+		"image": types.StringType, "rootfs": types.StringType, "runtime": types.StringType, "git": types.ObjectType{AttrTypes: gitType},
+		"tarball_url": types.StringType, "snapshot_id": types.StringType,
+	}
 
 	manifestType = map[string]attr.Type{
 		"schema_version": types.Int64Type, "name": types.StringType, "source": types.ObjectType{AttrTypes: sourceType},

@@ -44,7 +44,7 @@ var networkModes = []string{backends.NetworkDenyAll, backends.NetworkAllowAll, b
 func (r *snapshotResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		"backend": schema.StringAttribute{
-			MarkdownDescription: "Where the snapshots live: `local` or `docker`. Changing this starts another lane; the old one is retired or purged.",
+			MarkdownDescription: "Where the snapshots live: `local`, `docker` or `vercel`. Changing this starts another lane; the old one is retired or purged.",
 			Required:            true,
 			Validators:          []validator.String{validators.OneOf(backendset.Names()...)},
 		},
@@ -140,6 +140,30 @@ func (r *snapshotResource) Schema(ctx context.Context, _ resource.SchemaRequest,
 	}
 }
 
+func gitAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "A repository whose files the workspace begins with (`vercel`).",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"url": schema.StringAttribute{
+				MarkdownDescription: "The address to clone from, without credentials: it stands in the state.",
+				Required:            true,
+				Validators:          []validator.String{validators.Length(1, 1024)},
+			},
+			"revision": schema.StringAttribute{
+				MarkdownDescription: "A branch, tag or commit. Name a commit to bake again when there is a newer one. Absent: the default branch.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 1024)},
+			},
+			"depth": schema.Int64Attribute{
+				MarkdownDescription: "How many commits of history. Absent: the platform's choice.",
+				Optional:            true,
+				Validators:          []validator.Int64{validators.Between(1, 1<<31)},
+			},
+		},
+	}
+}
+
 func manifestAttribute() schema.Attribute {
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: "What goes into the snapshot. Its hash decides whether something is baked.",
@@ -158,11 +182,11 @@ func manifestAttribute() schema.Attribute {
 				Validators:          []validator.String{validators.String(sandbox.NameRule, sandbox.CheckName)},
 			},
 			"source": schema.SingleNestedAttribute{
-				MarkdownDescription: "Where the file system of the bake comes from: exactly one member. Without it, `local` uses the host's system read-only; `docker` needs one. Pin an image by its digest to bake again when it changes; a tag counts as it is written.",
+				MarkdownDescription: "Where the file system of the bake comes from: exactly one member. Without it, `local` uses the host's system read-only and `vercel` the platform's default image; `docker` needs one. Pin an image by its digest to bake again when it changes; a tag or a branch counts as it is written.",
 				Optional:            true,
 				Attributes: map[string]schema.Attribute{
 					"image": schema.StringAttribute{
-						MarkdownDescription: "An OCI image reference (`docker`).",
+						MarkdownDescription: "An OCI image reference (`docker`, `vercel`).",
 						Optional:            true,
 						Validators:          []validator.String{validators.String("an OCI image reference", sandbox.CheckImage)},
 					},
@@ -170,6 +194,17 @@ func manifestAttribute() schema.Attribute {
 						MarkdownDescription: "The absolute path of a directory on the host that holds a root file system (`local`).",
 						Optional:            true,
 						Validators:          []validator.String{validators.String("an absolute path other than the root", sandbox.CheckRootfs)},
+					},
+					"runtime": schema.StringAttribute{
+						MarkdownDescription: "A system that the platform knows by this name, for example `node24` or `python3.13` (`vercel`).",
+						Optional:            true,
+						Validators:          []validator.String{validators.Length(1, 1024)},
+					},
+					"git": gitAttribute(),
+					"tarball_url": schema.StringAttribute{
+						MarkdownDescription: "The address of a `.tar.gz` whose files the workspace begins with (`vercel`). What is there counts as it was when it was baked.",
+						Optional:            true,
+						Validators:          []validator.String{validators.Length(1, 1024)},
 					},
 					"snapshot_id": schema.StringAttribute{
 						MarkdownDescription: "A snapshot of the same backend, to bake on top of.",

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -335,4 +336,58 @@ func (p *place) stoppedInMidCommand() error {
 	}
 	p.stopOutside()
 	return <-failed
+}
+
+// TestEnvironmentIsSentWhenItChanged: an update leaves the environment alone, unless it changed, or one that
+// may have changed it was cut short.
+func TestEnvironmentIsSentWhenItChanged(t *testing.T) {
+	_, err := exec.LookPath("bwrap")
+	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	p := newPlace(t, simulator.Settings{})
+	p.request.Spec.Environment = map[string]string{"A": "1"}
+	p.must(p.apply())
+	sent := func() int {
+		count := 0
+		for _, request := range p.server.Requests() {
+			if request.Method == http.MethodPatch && strings.Contains(string(request.Body), `"env"`) {
+				count++
+			}
+		}
+		p.server.ResetRequests()
+		return count
+	}
+	for _, step := range []struct {
+		what   string
+		change func()
+		sends  int
+	}{
+		{"another label", func() { p.request.Spec.Labels = map[string]string{"team": "a"} }, 0},
+		{"another variable", func() { p.request.Spec.Environment = map[string]string{"A": "2"} }, 1},
+		{"nothing", func() {}, 0},
+		{"a secret", func() {
+			p.request.Spec.Secrets, p.request.Spec.SecretNames = map[string]string{"TOKEN": "x"}, []string{"TOKEN"}
+		}, 1},
+		{"nothing beside a secret", func() { p.request.Spec.Secrets = nil }, 0},
+		{"no variable and no secret", func() {
+			p.request.Spec.Environment, p.request.Spec.Secrets, p.request.Spec.SecretNames = nil, map[string]string{}, nil
+		}, 1},
+	} {
+		step.change()
+		p.must(p.apply())
+		if count := sent(); count != step.sends {
+			t.Errorf("%s: the environment was sent %d times, want %d", step.what, count, step.sends)
+		}
+		p.request.Spec.Secrets = nil
+	}
+	// A change that was cut short is taken back: nobody knows which environment there is.
+	p.must(p.server.Inject(simulator.Fault{Method: http.MethodPatch, Status: 500, Effect: true, Count: 2}))
+	p.request.Spec.Environment = map[string]string{"A": "3"}
+	if err := p.apply(); err == nil {
+		t.Error("it did not fail")
+	}
+	p.request.Spec.Environment = nil
+	p.must(p.apply())
+	if env := p.entry().Env; len(env) > 0 {
+		t.Errorf("the environment is %v", env)
+	}
 }

@@ -83,7 +83,7 @@ func drive(t *testing.T, server *Server, script string, result any) {
 // compared with what is on record.
 func TestSDK(t *testing.T) {
 	needExecutor(t)
-	for _, script := range []string{"sandboxes.mjs", "commands.mjs", "files.mjs", "snapshots.mjs", "beta.mjs"} {
+	for _, script := range []string{"sandboxes.mjs", "commands.mjs", "files.mjs", "snapshots.mjs", "operations.mjs", "beta.mjs"} {
 		t.Run(strings.TrimSuffix(script, ".mjs"), func(t *testing.T) {
 			server := Start(t, Config{})
 			var result object
