@@ -35,6 +35,10 @@ type Settings struct {
 	DataDir    types.String
 	// PostgresURL is the database of the records; null for the embedded one in DataDir.
 	PostgresURL types.String
+	// EncryptionKey is what private keys are encrypted with in the store; null when they are not.
+	EncryptionKey types.String
+	// DataDirSet is true when DataDir was given, by attribute or environment.
+	DataDirSet bool
 	// Unknown names the backends whose own settings are not known yet.
 	Unknown map[string]bool
 	// DockerHost is the configured or inherited engine address, for the check of mounts.
@@ -42,6 +46,9 @@ type Settings struct {
 	// CI is true when the run is part of continuous integration.
 	CI       bool
 	Backends backendset.Config
+	Hetzner  hetzner.Config
+	// Rebind accepts hosts that were made with another token of the same project.
+	Rebind bool
 }
 
 // Client is made by each Configure anew, so that what it remembers lives for one walk only.
