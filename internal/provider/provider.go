@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/basesnapshots"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/cloudhosts"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/file"
@@ -62,6 +63,7 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 		sandboxes.NewPersistentSandbox,
 		sandboxes.NewWorkspaceRuntime,
 		basesnapshots.New,
+		cloudhosts.New,
 		file.New,
 		command.New,
 	}

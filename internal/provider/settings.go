@@ -11,7 +11,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
@@ -124,7 +126,7 @@ func resolveHetzner(ctx context.Context, object types.Object, settings *client.S
 	if token.IsUnknown() || endpoint.IsUnknown() || config.PollInterval.IsUnknown() || config.Rebind.IsUnknown() {
 		return true
 	}
-	if err := hetzner.CheckEndpoint(endpoint.ValueString()); err != nil {
+	if err := hetzner.CheckEndpoint(endpoint.ValueString()); endpoint.ValueString() != "" && err != nil {
 		diags.Append(diagnostics.AttributeError(path.Root("hetzner").AtName("endpoint"), diagnostics.InvalidValue,
 			"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from HCLOUD_ENDPOINT."))
 	}

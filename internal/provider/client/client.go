@@ -12,12 +12,15 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/seal"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 )
 
@@ -55,8 +58,10 @@ type Settings struct {
 type Client struct {
 	Settings
 	store    store.Store
+	observer effects.Observer
 	mu       sync.Mutex
 	managers map[string]*sandbox.Manager
+	hosts    *cloudhost.Manager
 	claims   map[string]bool
 	files    files
 }
@@ -66,6 +71,7 @@ func New(settings Settings, observer effects.Observer) *Client {
 	settings.Backends.Local.Observer = observer
 	settings.Backends.Docker.Observer = observer
 	settings.Backends.Vercel.Observer = observer
+	settings.Hetzner.Observer = observer
 	settings.Backends.Local.DataDir = settings.DataDir.ValueString()
 	return &Client{
 		Settings: settings,
@@ -73,6 +79,7 @@ func New(settings Settings, observer effects.Observer) *Client {
 		managers: map[string]*sandbox.Manager{},
 		claims:   map[string]bool{},
 		files:    newFiles(),
+		observer: observer,
 	}
 }
 
@@ -115,6 +122,38 @@ func (c *Client) BaseSnapshots(backend string) (*basesnapshot.Manager, error) {
 	return &basesnapshot.Manager{Sandboxes: manager, NamePrefix: c.NamePrefix.ValueString()}, nil
 }
 
+// CloudHosts returns what looks after cloud hosts, [ErrUnknown] while a setting is unknown.
+func (c *Client) CloudHosts() (*cloudhost.Manager, error) {
+	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() || c.EncryptionKey.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[cloudhost.Backend] {
+		return nil, ErrUnknown
+	}
+	keyring, err := seal.Parse(c.EncryptionKey.ValueString())
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hosts == nil {
+		c.hosts = &cloudhost.Manager{
+			API: hetzner.New(c.Hetzner), Store: c.store, Keyring: keyring, SharedStore: c.PostgresURL.ValueString() != "",
+			DataDir: c.DataDir.ValueString(), ExplicitOwner: c.Owner.ValueString(), Rebind: c.Rebind, Observer: c.observer,
+		}
+	}
+	return c.hosts, nil
+}
+
+// OwnerKnown is the owner of what this configuration makes, "" while it is not known: the store makes
+// one when something is created. It only reads.
+func (c *Client) OwnerKnown(ctx context.Context) (string, error) {
+	if c.Owner.IsUnknown() || c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() {
+		return "", nil
+	}
+	if owner := c.Owner.ValueString(); owner != "" {
+		return owner, nil
+	}
+	return c.store.Owner(ctx)
+}
+
 // ManagerOf returns the manager and the name that a sandbox id stands for.
 func (c *Client) ManagerOf(id string) (*sandbox.Manager, string, error) {
 	backend, name, err := sandbox.ParseID(id)
@@ -152,6 +191,14 @@ func (c *Client) RequireOwner() error {
 		return nil
 	}
 	return errors.New("CI is set and the provider has no explicit owner, so a random one would be made that the next runner does not know: what is created now would be nobody's then")
+}
+
+// RequireLastingStore returns an error when the keys of a cloud host would die with a CI runner.
+func (c *Client) RequireLastingStore() error {
+	if !c.CI || c.DataDirSet || !c.PostgresURL.IsNull() {
+		return nil
+	}
+	return errors.New("CI is set and the store is the embedded one in the default directory, so that the keys of the host would be gone with the runner: nobody could use or purge the host then")
 }
 
 // Capabilities returns the static table of a backend.

@@ -56,3 +56,28 @@ func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
+
+// checkCatalogue refuses what the platform does not offer. Where the catalogue cannot be read, for want
+// of a token or of a network, the plan goes on: the apply is told by the platform itself.
+func (p *planner) checkCatalogue() {
+	plan := p.plan
+	if plan.ServerType.IsUnknown() || plan.Location.IsUnknown() || plan.Image.IsUnknown() {
+		return
+	}
+	manager, err := p.client.CloudHosts()
+	if err != nil {
+		return // not known yet
+	}
+	problems, err := manager.CheckCatalogue(p.ctx, plan.ServerType.ValueString(), plan.Location.ValueString(), plan.Image.ValueString())
+	if err != nil {
+		return
+	}
+	for _, problem := range problems {
+		at := path.Root(problem.Attribute)
+		if problem.Warning {
+			p.warn(at, diagnostics.InvalidValue, "Hardly Offered", problem.Detail)
+			continue
+		}
+		p.error(at, diagnostics.InvalidValue, "Not Offered", problem.Detail)
+	}
+}

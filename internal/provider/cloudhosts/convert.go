@@ -59,17 +59,24 @@ func applySettings(raw json.RawMessage, m *model) error {
 
 // fill writes what an apply made known. What the plan promised stays.
 func fill(m *model, host cloudhost.Host) {
-	m.ID = types.StringValue(host.ID())
-	m.RecordID, m.AttachmentID = convert.TextOrNull(host.Attachment.Record), convert.TextOrNull(host.Attachment.Token)
+	if m.ID.IsUnknown() {
+		m.ID = types.StringValue(host.ID())
+	}
+	if m.RecordID.IsUnknown() {
+		m.RecordID = convert.TextOrNull(host.Attachment.Record)
+	}
+	if m.AttachmentID.IsUnknown() {
+		m.AttachmentID = convert.TextOrNull(host.Attachment.Token)
+	}
 	if m.OnDestroy.IsUnknown() {
 		m.OnDestroy = types.StringValue("retain")
 	}
-	server(m, host)
+	server(m, host, true)
 }
 
 // observe writes what a read found.
 func observe(m *model, host cloudhost.Host) {
-	server(m, host)
+	server(m, host, false)
 	if host.Status == cloudhost.StatusMissing {
 		return // of a host that is gone, the state says what it was
 	}
@@ -92,15 +99,27 @@ func observe(m *model, host cloudhost.Host) {
 	}
 }
 
-// server writes the computed values about the server.
-func server(m *model, host cloudhost.Host) {
-	m.ServerID, m.IPv4Address = idOrNull(host.ServerID), convert.TextOrNull(host.IPv4)
-	m.HostKeyFingerprint, m.SSHConfigPath = convert.TextOrNull(host.HostKeyFingerprint), convert.TextOrNull(host.SSHConfigPath)
-	m.Status, m.CreatedAt = convert.TextOrNull(string(host.Status)), timeOrNull(host.CreatedAt)
-	m.Details = types.ObjectValueMust(detailsType, map[string]attr.Value{
-		"ssh_key_id": idOrNull(host.KeyID), "primary_ip_id": idOrNull(host.PrimaryIPID),
-		"committed": types.BoolValue(host.Committed), "created_for_start": types.BoolValue(host.CreatedForStart()), "destroying": types.BoolValue(host.Destroying),
-	})
+// server writes the computed values about the server. unknownOnly keeps what a plan promised.
+func server(m *model, host cloudhost.Host, unknownOnly bool) {
+	text := func(target *types.String, value types.String) {
+		if !unknownOnly || target.IsUnknown() {
+			*target = value
+		}
+	}
+	text(&m.IPv4Address, convert.TextOrNull(host.IPv4))
+	text(&m.HostKeyFingerprint, convert.TextOrNull(host.HostKeyFingerprint))
+	text(&m.SSHConfigPath, convert.TextOrNull(host.SSHConfigPath))
+	text(&m.Status, convert.TextOrNull(string(host.Status)))
+	text(&m.CreatedAt, convert.TimeOrNull(host.CreatedAt))
+	if !unknownOnly || m.ServerID.IsUnknown() {
+		m.ServerID = idOrNull(host.ServerID)
+	}
+	if !unknownOnly || m.Details.IsUnknown() {
+		m.Details = types.ObjectValueMust(detailsType, map[string]attr.Value{
+			"ssh_key_id": idOrNull(host.KeyID), "primary_ip_id": idOrNull(host.PrimaryIPID), "committed": types.BoolValue(host.Committed),
+			"created_for_start": types.BoolValue(host.CreatedForStart()), "destroying": types.BoolValue(host.Destroying),
+		})
+	}
 }
 
 func idOrNull(id int64) types.Int64 {
@@ -108,11 +127,4 @@ func idOrNull(id int64) types.Int64 {
 		return types.Int64Null()
 	}
 	return types.Int64Value(id)
-}
-
-func timeOrNull(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
 }
