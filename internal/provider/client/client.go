@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/docker"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
@@ -20,7 +21,6 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/seal"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 )
 
@@ -93,6 +93,11 @@ func openStore(settings Settings, observer effects.Observer) store.Store {
 
 // Manager returns the lifecycle manager of a backend, [ErrUnknown] while a setting is unknown.
 func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
+	if _, host := sandbox.CutHost(backend); host != "" {
+		if _, err := c.CloudHosts(); err != nil {
+			return nil, err
+		}
+	}
 	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[backend] {
 		return nil, ErrUnknown
 	}
@@ -101,7 +106,11 @@ func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
 	if manager, ok := c.managers[backend]; ok {
 		return manager, nil
 	}
-	made, err := backendset.New(backend, c.Backends)
+	config := c.Backends
+	if _, host := sandbox.CutHost(backend); host != "" {
+		config.Docker = docker.Config{OnHost: host, Dial: c.dialer(host), Observer: c.observer}
+	}
+	made, err := backendset.New(backend, config)
 	if err != nil {
 		return nil, err
 	}
@@ -120,26 +129,6 @@ func (c *Client) BaseSnapshots(backend string) (*basesnapshot.Manager, error) {
 		return nil, ErrUnknown
 	}
 	return &basesnapshot.Manager{Sandboxes: manager, NamePrefix: c.NamePrefix.ValueString()}, nil
-}
-
-// CloudHosts returns what looks after cloud hosts, [ErrUnknown] while a setting is unknown.
-func (c *Client) CloudHosts() (*cloudhost.Manager, error) {
-	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() || c.EncryptionKey.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[cloudhost.Backend] {
-		return nil, ErrUnknown
-	}
-	keyring, err := seal.Parse(c.EncryptionKey.ValueString())
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hosts == nil {
-		c.hosts = &cloudhost.Manager{
-			API: hetzner.New(c.Hetzner), Store: c.store, Keyring: keyring, SharedStore: c.PostgresURL.ValueString() != "",
-			DataDir: c.DataDir.ValueString(), ExplicitOwner: c.Owner.ValueString(), Rebind: c.Rebind, Observer: c.observer,
-		}
-	}
-	return c.hosts, nil
 }
 
 // OwnerKnown is the owner of what this configuration makes, "" while it is not known: the store makes
@@ -191,14 +180,6 @@ func (c *Client) RequireOwner() error {
 		return nil
 	}
 	return errors.New("CI is set and the provider has no explicit owner, so a random one would be made that the next runner does not know: what is created now would be nobody's then")
-}
-
-// RequireLastingStore returns an error when the keys of a cloud host would die with a CI runner.
-func (c *Client) RequireLastingStore() error {
-	if !c.CI || c.DataDirSet || !c.PostgresURL.IsNull() {
-		return nil
-	}
-	return errors.New("CI is set and the store is the embedded one in the default directory, so that the keys of the host would be gone with the runner: nobody could use or purge the host then")
 }
 
 // Capabilities returns the static table of a backend.

@@ -57,9 +57,9 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// checkCatalogue refuses what the platform does not offer. Where the catalogue cannot be read, for want
+// checkCatalog refuses what the platform does not offer. Where the catalog cannot be read, for want
 // of a token or of a network, the plan goes on: the apply is told by the platform itself.
-func (p *planner) checkCatalogue() {
+func (p *planner) checkCatalog() {
 	plan := p.plan
 	if plan.ServerType.IsUnknown() || plan.Location.IsUnknown() || plan.Image.IsUnknown() {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
-// planner holds one ModifyPlan call. Only the catalogue is read, and nothing is changed.
+// planner holds one ModifyPlan call. Only the catalog is read, and nothing is changed.
 type planner struct {
 	ctx                 context.Context
 	client              *client.Client
@@ -100,7 +100,7 @@ func (p *planner) planCreate() {
 		p.error(path.Root("name"), diagnostics.StoreRequired, "Lasting Store Required in CI", err.Error()+". Set the provider's `store`, or `data_dir` to a directory that is kept.")
 	}
 	p.checkExpiry("made")
-	p.checkCatalogue()
+	p.checkCatalog()
 	plan := p.plan
 	plan.RecordID, plan.AttachmentID = types.StringUnknown(), types.StringUnknown()
 	p.unknownServer()
@@ -217,8 +217,10 @@ func (p *planner) planTypeChange() bool {
 		name      string
 		plan, was types.String
 	}{
-		{"name", p.plan.Name, p.state.Name}, {"server_type", p.plan.ServerType, p.state.ServerType},
-		{"location", p.plan.Location, p.state.Location}, {"image", p.plan.Image, p.state.Image},
+		{"name", p.plan.Name, p.state.Name},
+		{"server_type", p.plan.ServerType, p.state.ServerType},
+		{"location", p.plan.Location, p.state.Location},
+		{"image", p.plan.Image, p.state.Image},
 	} {
 		// Unknown values are in place for now; a value that an import could not know is adopted.
 		if changed.plan.IsUnknown() || changed.was.IsNull() || changed.plan.Equal(changed.was) {
@@ -239,7 +241,7 @@ func (p *planner) planTypeChange() bool {
 	}
 	if found {
 		p.checkExpiry("made")
-		p.checkCatalogue()
+		p.checkCatalog()
 	}
 	return found
 }

@@ -106,7 +106,7 @@ func attributes(ctx context.Context) map[string]schema.Attribute {
 // replacing is an attribute that the server is made with for good.
 func replacing(description, standard string) schema.Attribute {
 	return schema.StringAttribute{
-		MarkdownDescription: description + " It is checked against the catalogue where that can be read. Changing this replaces the host. Default: `" + standard + "`.",
+		MarkdownDescription: description + " It is checked against the catalog where that can be read. Changing this replaces the host. Default: `" + standard + "`.",
 		Optional:            true,
 		Computed:            true,
 		Default:             stringdefault.StaticString(standard),
