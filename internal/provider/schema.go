@@ -107,7 +107,7 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 						Validators:          []validator.String{validators.String("the address of a PostgreSQL database", postgres.Check)},
 					},
 					"encryption_key": schema.StringAttribute{
-						MarkdownDescription: "What the private keys of cloud hosts are encrypted with in the store: an age X25519 identity, as `age-keygen` prints it. Several are separated by commas: the first encrypts, all decrypt. A database keeps no private key without one. Plans and refresh need none. Prefer the environment: `SANDLOT_ENCRYPTION_KEY`.",
+						MarkdownDescription: "What the private keys of cloud hosts are encrypted with in the store: an age X25519 identity, as `age-keygen` prints it. Several are separated by commas: the first encrypts, all decrypt. A database keeps no private key without one. Plans and refresh need none. Prefer the environment, which counts for the embedded store, too: `SANDLOT_ENCRYPTION_KEY`.",
 						Optional:            true,
 						Sensitive:           true,
 						Validators:          []validator.String{validators.String("age X25519 identities, separated by commas", checkEncryptionKey)},

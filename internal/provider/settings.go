@@ -94,9 +94,9 @@ func resolveStore(ctx context.Context, object types.Object, settings *client.Set
 	if object.IsUnknown() {
 		settings.PostgresURL, settings.EncryptionKey = types.StringUnknown(), types.StringUnknown()
 	}
-	if !object.IsNull() && settings.PostgresURL.IsNull() && config.EncryptionKey.IsNull() {
+	if !object.IsNull() && settings.PostgresURL.IsNull() {
 		diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue, "Database Missing",
-			"`store` asks for a database, and neither `postgres_url` nor SANDLOT_POSTGRES_URL names one. Set one of them, or leave `store` out for the embedded store."))
+			"`store` asks for a database, and neither `postgres_url` nor SANDLOT_POSTGRES_URL names one. Set one of them, or leave `store` out for the embedded store, whose key comes by SANDLOT_ENCRYPTION_KEY."))
 	}
 	if keys := settings.EncryptionKey.ValueString(); keys != "" {
 		if err := checkEncryptionKey(keys); err != nil {
