@@ -14,7 +14,6 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // planner holds one ModifyPlan call. Only the catalog is read, and nothing is changed.
@@ -179,12 +178,12 @@ func (p *planner) freezeCreationOnly() {
 func (p *planner) planMissing() {
 	id := p.state.ID.ValueString()
 	if p.plan.OnMissing.ValueString() == "keep" {
-		p.warn(path.Root("on_missing"), string(sandbox.CodeMissing), "Missing Cloud Hosts Are Kept in the State",
+		p.warn(path.Root("on_missing"), string(cloudhost.CodeMissing), "Missing Cloud Hosts Are Kept in the State",
 			fmt.Sprintf("%s is gone. `on_missing` is `keep`, so nothing is planned for it, whatever else its configuration says now.", id))
 		p.holdAll()
 		return
 	}
-	p.error(path.Root("on_missing"), string(sandbox.CodeMissing), fmt.Sprintf("Cloud Host %q Is Missing", id),
+	p.error(path.Root("on_missing"), string(cloudhost.CodeMissing), fmt.Sprintf("Cloud Host %q Is Missing", id),
 		fmt.Sprintf("%s was looked for where it was made, and its server is gone. It is not silently made anew, since its data would be missing unseen. Its address and SSH key may still be there, and billed.\n\n", id)+
 			"To start over, set `on_destroy = \"purge\"` with `on_missing = \"keep\"` and apply, delete the block and apply (that removes what is left), then declare it again.\n"+
 			"To let go of it, delete the block from the configuration, or run `terraform state rm`.\n"+
