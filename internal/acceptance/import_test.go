@@ -157,8 +157,13 @@ func TestAccImportWithoutStore(t *testing.T) {
 		other.Import(persistent+".a", f.id(name)).Succeed()
 		plan := other.Plan()
 		plan.Does("update " + persistent + ".a")
+		adopted := []string{"workspace_id", "source", "setup", "timeouts", "on_missing"}
+		if f.cloud != nil {
+			// It tells nobody the environment, so that is handed in anew.
+			adopted = append(append(adopted, "environment"), volatile...)
+		}
 		for _, attribute := range plan.JSON().Resource(persistent + ".a").Differences() {
-			if !slices.Contains([]string{"workspace_id", "source", "setup", "timeouts", "on_missing"}, attribute) {
+			if !slices.Contains(adopted, attribute) {
 				f.t.Errorf("the adoption changes %s", attribute)
 			}
 		}
@@ -169,15 +174,20 @@ func TestAccImportWithoutStore(t *testing.T) {
 		if found := other.Show().Text(persistent+".a", "record_id"); found != recordID {
 			f.t.Errorf("the record is %s, and was %s", found, recordID)
 		}
-	})
+	}, everywhere()...)
 }
 
-// container is the id of the sandbox's container, "" on local.
+// container is the identity that the engine gives the sandbox of a name, "" on local: the id of its
+// container, or what tells one sandbox of a platform from the next of its name.
 func (f *fixture) container(name string) string {
-	if !f.docker() {
-		return ""
+	f.t.Helper()
+	switch {
+	case f.cloud != nil:
+		return f.cloud.must(name).UID
+	case f.docker():
+		return f.engine.MustContainer(name).ID
 	}
-	return f.engine.MustContainer(name).ID
+	return ""
 }
 
 // TestAccImportRefused: what cannot be imported says why, and is not touched.

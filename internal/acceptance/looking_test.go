@@ -132,7 +132,7 @@ func TestPlanOfNewMakesNothing(t *testing.T) {
 		if tree := acctest.ReadTree(f.t, f.DataDir); len(tree) > 0 {
 			f.t.Errorf("the data directory was made: %v", tree)
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestLostComputeIsRecovered removes a container by hand: the next apply makes it again on the same

@@ -136,7 +136,7 @@ resource "terraform_data" "settings" {
 		if f.mustHash(name) != hash {
 			f.t.Error("the data changed")
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccDeadEngine: only what needs an engine fails without one, and says what to do.
@@ -220,7 +220,7 @@ func TestAccDuplicate(t *testing.T) {
 		}
 		f.Config(f.block(persistent, "a", `workspace_id = "w"`) + f.block(persistent, "b", `workspace_id = "w"`, `generation = 2`))
 		f.Plan().Does("create "+persistent+".a", "create "+persistent+".b")
-	})
+	}, everywhere()...)
 }
 
 // TestAccStoredNameWins: a changed prefix or namespace renames nothing, under -replace neither.
@@ -263,7 +263,7 @@ func TestAccStoredNameWins(t *testing.T) {
 		if renamed := f.Show().Text(address, "name"); !strings.HasPrefix(renamed, "other-elsewhere-ws-") || f.exists(name) {
 			f.t.Errorf("the name after a purging replacement is %s", renamed)
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccOtherBinding: another data directory or engine is an error before any access, and nothing

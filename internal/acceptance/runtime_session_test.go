@@ -72,7 +72,7 @@ func TestAccSessionRuntime(t *testing.T) {
 		if f.read(name+"-g2", "base.txt") != "base\n" {
 			f.t.Error("the new generation does not start from the base")
 		}
-	}, "local")
+	}, "local", "vercel")
 }
 
 // TestAccSessionRuntimeOnEngine is the part of it where an engine keeps the files of a stopped session.
@@ -137,5 +137,5 @@ func TestAccLostRuntime(t *testing.T) {
 		if found := fmt.Sprint(f.read(name+"-g2", "base.txt"), f.exists(name)); found != "base\nfalse" {
 			f.t.Errorf("the second generation: %q", found)
 		}
-	}, "local", "docker")
+	}, everywhere()...)
 }

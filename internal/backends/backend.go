@@ -92,6 +92,12 @@ func CheckSpec(backend Backend, kind Kind, spec Spec) []Gap {
 	return nil
 }
 
+// Locator is implemented by backends whose configuration alone says where objects live.
+type Locator interface {
+	// Location is what Binding returns when the place can be reached. No I/O.
+	Location() (Binding, error)
+}
+
 // Glancer is implemented by backends that can read many sandboxes by few requests.
 type Glancer interface {
 	// Glance is Get for a sandbox that was last asked to be as spec says. It answers from one listing

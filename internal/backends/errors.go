@@ -68,6 +68,9 @@ type Error struct {
 	Detail string
 	// Remedy says what the user can do, as one or more sentences. Optional.
 	Remedy string
+	// Repeatable is true when nothing was begun, or only what can be done twice: the operation can be
+	// repeated once the reason is gone.
+	Repeatable bool
 	// Left names what of ours could not be removed after a failed step. Optional.
 	Left []string
 	// Err is the cause, already redacted and cut. Optional.
@@ -99,6 +102,12 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Is(target error) bool {
 	kind, ok := target.(ErrorKind)
 	return ok && kind == e.Kind
+}
+
+// Repeatable reports whether the first [Error] in err's chain says so of itself.
+func Repeatable(err error) bool {
+	var typed *Error
+	return errors.As(err, &typed) && typed.Repeatable
 }
 
 // KindOf returns the kind of the first [Error] in err's chain, [Failed] when there is none.

@@ -67,9 +67,19 @@ func (m *Manager) Reach(ctx context.Context, observed backends.Observed, work fu
 	})
 }
 
-// awake runs work while the sandbox runs. Whoever has to wake it holds its lock until it is put
-// back, so that no other work finds it awake and loses it in the middle.
-func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) (err error) {
+// awake runs work while the sandbox runs. One that stopped between the look at it and the work, before
+// that began anything, is looked at once more.
+func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) error {
+	err := m.awakeOnce(ctx, name, work)
+	if backends.KindOf(err) == backends.NotRunning && backends.Repeatable(err) {
+		return m.awakeOnce(ctx, name, work)
+	}
+	return err
+}
+
+// awakeOnce: whoever has to wake the sandbox holds its lock until it is put back, so that no other work
+// finds it awake and loses it in the middle.
+func (m *Manager) awakeOnce(ctx context.Context, name string, work func(context.Context) error) (err error) {
 	locked, unlock, err := m.lock(ctx, name)
 	if err != nil {
 		return err
@@ -159,12 +169,15 @@ func (m *Manager) Describe(ctx context.Context, name, bound string) (backends.Ob
 	if err := m.checkBinding(ctx, name, bound); err != nil {
 		return backends.Observed{}, "", err
 	}
-	binding, err := m.Backend.Binding(ctx)
-	if err != nil {
-		return backends.Observed{}, "", err
+	if bound == "" {
+		binding, err := m.Backend.Binding(ctx)
+		if err != nil {
+			return backends.Observed{}, "", err
+		}
+		bound = binding.ID
 	}
 	observed, err := m.ours(ctx, name)
-	return observed, binding.ID, err
+	return observed, bound, err
 }
 
 // recordedBinding is where the records say that a sandbox of ours lives, "" when they say nothing or

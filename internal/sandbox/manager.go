@@ -188,7 +188,7 @@ func (m *Manager) CheckBinding(ctx context.Context, id, bound string) error {
 	if bound == "" {
 		return nil
 	}
-	here, err := m.Backend.Binding(ctx)
+	here, err := m.location(ctx)
 	switch {
 	case isMissing(err):
 		here = backends.Binding{ID: "none", Description: "a place that was never used"}
@@ -202,6 +202,14 @@ func (m *Manager) CheckBinding(ctx context.Context, id, bound string) error {
 		Detail: fmt.Sprintf("%s is bound to %s, but the configuration now points at %s (%s).", id, bound, here.ID, here.Description),
 		Remedy: "Nothing was accessed and nothing left the state. Point the provider back at the place where the object lives, or let go of it with `terraform state rm`.",
 	}
+}
+
+// location is where the configuration points, without asking there if that can be told without.
+func (m *Manager) location(ctx context.Context) (backends.Binding, error) {
+	if locator, ok := m.Backend.(backends.Locator); ok {
+		return locator.Location()
+	}
+	return m.Backend.Binding(ctx)
 }
 
 // Detached returns a context for clean-up work that a cancellation must not cut short.

@@ -38,6 +38,7 @@ type Backend struct {
 
 var (
 	_ backends.Glancer     = (*Backend)(nil)
+	_ backends.Locator     = (*Backend)(nil)
 	_ backends.Backend     = (*Backend)(nil)
 	_ backends.Snapshotter = (*Backend)(nil)
 	_ backends.Checker     = (*Backend)(nil)
@@ -139,6 +140,15 @@ func (b *Backend) Binding(ctx context.Context) (backends.Binding, error) {
 		b.mu.Lock()
 		b.seen = true
 		b.mu.Unlock()
+	}
+	return b.Location()
+}
+
+// Location implements [backends.Locator]: the team and the project, whether or not the token opens them.
+func (b *Backend) Location() (backends.Binding, error) {
+	client, err := b.connect()
+	if err != nil {
+		return backends.Binding{}, err
 	}
 	return backends.Binding{
 		ID:          client.TeamID() + "/" + client.ProjectID(),

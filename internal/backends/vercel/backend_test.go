@@ -264,6 +264,18 @@ func TestRefusedToken(t *testing.T) {
 	}
 }
 
+// TestLocation: where objects live is known without asking, and is what a place that answers is bound to.
+func TestLocation(t *testing.T) {
+	f := newFixture(t, simulator.Settings{})
+	here, err := f.Location()
+	if err != nil || len(f.server.Requests()) > 0 {
+		t.Errorf("got %v after %d requests", err, len(f.server.Requests()))
+	}
+	if bound, err := f.Binding(t.Context()); err != nil || bound != here || bound.ID == "" {
+		t.Errorf("it is bound to %+v (%v), and located at %+v", bound, err, here)
+	}
+}
+
 // TestCheckSpec: what the API would refuse is known before it is asked.
 func TestCheckSpec(t *testing.T) {
 	backend := vercel.New(vercel.Config{})

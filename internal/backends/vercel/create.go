@@ -37,7 +37,7 @@ func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backend
 	state, err := createWhenReady(ctx, client, createRequest(marks, spec))
 	if api.Ambiguous(err) {
 		cause := err
-		if state, err = client.Reconcile(ctx, marks.Name, markTags(marks)); errors.Is(err, backends.NotFound) {
+		if state, err = reconcile(ctx, client, marks); errors.Is(err, backends.NotFound) {
 			return backends.Observed{}, cause
 		}
 		if errors.Is(err, backends.NotOurs) {
@@ -58,6 +58,13 @@ func (b *Backend) Create(ctx context.Context, marks backends.Marks, spec backend
 		return backends.Observed{}, b.undo(ctx, marks, err)
 	}
 	return seen, nil
+}
+
+// reconcile looks for what a create made, also when the time for it is over.
+func reconcile(ctx context.Context, client *api.Client, marks backends.Marks) (api.SandboxState, error) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	return client.Reconcile(ctx, marks.Name, markTags(marks))
 }
 
 // createWhenReady repeats a create while the platform prepares the image: nothing was made then.

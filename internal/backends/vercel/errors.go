@@ -59,3 +59,13 @@ func inSession(operation, name string, err error) error {
 		Detail: "Its session is gone.", Err: err,
 	}
 }
+
+// refusedUse marks the error of a use that the session refused, since it is over or about to end: a use
+// of the next session is another try.
+func refusedUse(err error) error {
+	var typed *backends.Error
+	if errors.As(err, &typed) && typed.Kind == backends.NotRunning {
+		typed.Repeatable = true
+	}
+	return err
+}

@@ -31,7 +31,7 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 	}
 	secrets, err := b.hidden(ctx, client, session, name, command.SecretNames)
 	if err != nil {
-		return backends.ExecResult{}, inSession(operation, name, err)
+		return backends.ExecResult{}, refusedUse(inSession(operation, name, err))
 	}
 	request := api.CommandRequest{
 		Command: command.Argv[0], Args: command.Argv[1:], Cwd: command.WorkingDirectory, Env: command.Environment, Sudo: root,
@@ -42,7 +42,14 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 		work, cancel = context.WithTimeout(ctx, command.Timeout)
 	}
 	defer cancel()
-	result, err := follow(work, client, session.ID, request, command.OutputLimit)
+	started, err := client.StartCommand(work, session.ID, request)
+	if err != nil {
+		err = refusedUse(inSession(operation, name, err))
+	}
+	var result backends.ExecResult
+	if err == nil {
+		result, err = follow(work, client, session.ID, started.ID, command.OutputLimit)
+	}
 	if err != nil && work.Err() != nil && ctx.Err() == nil {
 		late := failure(backends.TimedOut, operation, name, fmt.Sprintf("It took longer than %s and was killed.", command.Timeout))
 		late.Err = err
@@ -62,22 +69,19 @@ func (b *Backend) running(ctx context.Context, operation, name string) (*api.Cli
 		return nil, api.Session{}, err
 	}
 	if statusOf(state.Session.Status) != backends.StatusRunning {
-		return nil, api.Session{}, failure(backends.NotRunning, operation, name, "Its session has the status "+string(state.Session.Status)+".")
+		return nil, api.Session{}, refusedUse(failure(backends.NotRunning, operation, name, "Its session has the status "+string(state.Session.Status)+"."))
 	}
-	return client, state.Session, inSession(operation, name, awaitRunning(ctx, client, state.Session))
+	return client, state.Session, refusedUse(inSession(operation, name, awaitRunning(ctx, client, state.Session)))
 }
 
-// follow starts a command, collects what it prints and waits for it. When ctx ends, it is killed.
-func follow(ctx context.Context, client *api.Client, session string, request api.CommandRequest, limit int) (backends.ExecResult, error) {
+// follow collects what a command prints and waits for it. When ctx ends, it is killed.
+func follow(ctx context.Context, client *api.Client, session, id string, limit int) (backends.ExecResult, error) {
 	if limit <= 0 {
 		limit = backends.DefaultOutputLimit
 	}
-	started, err := client.StartCommand(ctx, session, request)
-	if err != nil {
-		return backends.ExecResult{}, err
-	}
+	var err error
 	stdout, stderr := &bounded{limit: limit}, &bounded{limit: limit}
-	for output, failed := range client.Logs(ctx, session, started.ID) {
+	for output, failed := range client.Logs(ctx, session, id) {
 		if err = failed; err != nil {
 			break
 		}
@@ -92,12 +96,12 @@ func follow(ctx context.Context, client *api.Client, session string, request api
 	}
 	var ended api.Command
 	if err == nil {
-		ended, err = client.WaitCommand(ctx, session, started.ID)
+		ended, err = client.WaitCommand(ctx, session, id)
 	}
 	result := backends.ExecResult{Stdout: stdout.kept, Stderr: stderr.kept, Truncated: stdout.full || stderr.full}
 	if err != nil {
 		if ctx.Err() != nil {
-			err = errors.Join(err, kill(ctx, client, session, started.ID))
+			err = errors.Join(err, kill(ctx, client, session, id))
 		}
 		return result, err
 	}

@@ -114,7 +114,7 @@ func (b *Backend) OpenFile(ctx context.Context, name, file string) (io.ReadClose
 	}
 	body, err := f.client.ReadFile(ctx, f.session.ID, real)
 	if err != nil {
-		return nil, info, inSession(f.operation, name, err)
+		return nil, info, refusedUse(inSession(f.operation, name, err))
 	}
 	return body, info, nil
 }
@@ -155,7 +155,7 @@ func (b *Backend) WriteFile(ctx context.Context, name, file string, content []by
 	temporary := path.Join(directory, temporaryName())
 	err = f.client.WriteFiles(ctx, f.session.ID, api.File{Path: temporary, Content: content, Mode: mode.Perm()})
 	if err != nil {
-		return inSession(f.operation, name, errors.Join(err, f.sweep(ctx, temporary)))
+		return errors.Join(refusedUse(inSession(f.operation, name, err)), f.sweep(ctx, temporary))
 	}
 	if _, err = f.run(ctx, placeScript, temporary, path.Join(directory, f.leaf), octal(mode)); err != nil {
 		return errors.Join(err, f.sweep(ctx, temporary))

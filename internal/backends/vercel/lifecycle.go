@@ -86,7 +86,10 @@ func (b *Backend) Stop(ctx context.Context, name string) error {
 	began := before.Session.Status == api.StatusRunning
 	if began {
 		_, err := client.StopSession(ctx, before.Session.ID)
-		// What was lost on the way, or came too late, is seen by the wait.
+		if api.Ambiguous(err) { // a session is stopped once, however often it is asked to
+			_, err = client.StopSession(ctx, before.Session.ID)
+		}
+		// What was lost on the way again, or came too late, is seen by the wait.
 		if err != nil && !errors.Is(err, backends.NotRunning) && !api.Ambiguous(err) {
 			return inSession(operation, name, err)
 		}

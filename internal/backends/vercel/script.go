@@ -81,7 +81,7 @@ func (f fileCall) run(ctx context.Context, script string, arguments ...string) (
 	argv := append([]string{"-c", script, "sh"}, arguments...)
 	result, err := output(ctx, f.client, f.session.ID, api.CommandRequest{Command: "/bin/sh", Args: argv, Cwd: "/"})
 	if err != nil {
-		return "", inSession(f.operation, f.name, err)
+		return "", refusedUse(inSession(f.operation, f.name, err)) // every script can run twice
 	}
 	return result.stdout, f.ended(result)
 }

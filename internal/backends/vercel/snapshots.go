@@ -12,10 +12,8 @@ import (
 )
 
 const (
-	takenByHand = "manual" // creationMethod of a snapshot that was asked for
-	// lostReplyBudget is how long a snapshot whose reply was lost may take to be listed.
-	lostReplyBudget = 15 * time.Second
-	lostReplyPause  = time.Second
+	takenByHand    = "manual" // creationMethod of a snapshot that was asked for
+	lostReplyPause = time.Second
 )
 
 func snapshotOf(found api.Snapshot) backends.Snapshot {
@@ -93,7 +91,7 @@ func (b *Backend) takeSnapshot(ctx context.Context, client *api.Client, state ap
 
 // lostReply looks for the snapshot of a request whose outcome is unknown.
 func lostReply(ctx context.Context, client *api.Client, name, session string, cause error) (string, error) {
-	for enough := time.Now().Add(lostReplyBudget); ; {
+	for enough := time.Now().Add(client.SettleTime()); ; {
 		made, err := savedByHand(ctx, client, name, session)
 		if err != nil {
 			return "", errors.Join(cause, err)

@@ -58,6 +58,7 @@ func (c *converter) manifest(value types.Object) ManifestInput {
 		PackageManagers: textMap(m.PackageManagers),
 		TemplateVersion: m.TemplateVersion.ValueStringPointer(),
 		MarkerPath:      m.MarkerPath.ValueStringPointer(),
+		TemplateFiles:   templatefiles.Inputs(c.ctx, m.TemplateFiles, &c.diags),
 	}
 	if source, ok := object[sourceModel](c, m.Source); ok {
 		input.Source = &SourceInput{source.Image.ValueStringPointer(), source.Rootfs.ValueStringPointer(), source.SnapshotID.ValueStringPointer()}
@@ -68,14 +69,6 @@ func (c *converter) manifest(value types.Object) ManifestInput {
 	for _, command := range m.Commands.Elements() {
 		if argv, ok := command.(types.List); ok {
 			input.Commands = append(input.Commands, texts(argv.Elements(), false))
-		}
-	}
-	if !m.TemplateFiles.IsNull() {
-		input.TemplateFiles = map[string]*FileInput{}
-	}
-	for target, element := range m.TemplateFiles.Elements() {
-		if file, ok := object[templatefiles.Model](c, element); ok {
-			input.TemplateFiles[target] = &FileInput{file.Source.ValueStringPointer(), file.Content.ValueStringPointer(), file.Mode.ValueStringPointer()}
 		}
 	}
 	return input
@@ -248,20 +241,10 @@ func (m ManifestInput) value() types.Object {
 		}
 		commands = types.ListValueMust(argvType, values)
 	}
-	files := types.MapNull(templatefiles.Type)
-	if m.TemplateFiles != nil {
-		values := map[string]attr.Value{}
-		for target, file := range m.TemplateFiles {
-			values[target] = types.ObjectValueMust(templatefiles.Type.AttrTypes, map[string]attr.Value{
-				"source": types.StringPointerValue(file.Source), "content": types.StringPointerValue(file.Content), "mode": types.StringPointerValue(file.Mode),
-			})
-		}
-		files = types.MapValueMust(templatefiles.Type, values)
-	}
 	return types.ObjectValueMust(manifestType, map[string]attr.Value{
 		"schema_version": types.Int64PointerValue(m.SchemaVersion), "name": types.StringValue(m.Name), "source": source,
 		"system_packages": setValue(m.SystemPackages), "package_managers": mapValue(m.PackageManagers), "commands": commands,
-		"template_files": files, "template_version": types.StringPointerValue(m.TemplateVersion), "marker_path": types.StringPointerValue(m.MarkerPath),
+		"template_files": templatefiles.Value(m.TemplateFiles), "template_version": types.StringPointerValue(m.TemplateVersion), "marker_path": types.StringPointerValue(m.MarkerPath),
 	})
 }
 

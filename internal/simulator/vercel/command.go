@@ -27,6 +27,14 @@ type command struct {
 	once  sync.Once
 }
 
+// started is the view of a command that was just started: without an exit code, also when it has one
+// by now.
+func (c *command) started() commandView {
+	view := c.view()
+	view.ExitCode, view.DurationMs = nil, nil
+	return view
+}
+
 func (c *command) view() commandView {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -102,9 +110,9 @@ func (s *Simulator) watch(c *command, started *process, timeout int64) {
 			return
 		}
 		c.finish(started.exitCode, s.now())
-		s.saveLog(c)
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
+		s.saveLog(c)
 		s.save()
 	}()
 }

@@ -46,11 +46,11 @@ func (s *Simulator) runCommand(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !body.Wait {
-		writeJSON(w, http.StatusOK, commandAnswer{c.view()})
+		writeJSON(w, http.StatusOK, commandAnswer{c.started()})
 		return nil
 	}
 	lines := newLineWriter(w)
-	if err := lines.write(commandAnswer{c.view()}); err != nil {
+	if err := lines.write(commandAnswer{c.started()}); err != nil {
 		return errClientGone
 	}
 	if body.Logs {

@@ -86,6 +86,14 @@ func (s *Simulator) newSandbox(project string) *sandbox {
 	}
 }
 
+// checkImage checks the reference of an image, if one is given.
+func checkImage(image *string) error {
+	if image != nil && (*image == "" || len(*image) > maxImage) {
+		return badRequest("`image` should have between 1 and %d characters", maxImage)
+	}
+	return nil
+}
+
 // applySource checks where the disk comes from and sets runtime, image and source.
 func (b *createBody) applySource(sb *sandbox, generation int) error {
 	if b.Runtime != nil && b.Image != nil {
@@ -99,8 +107,8 @@ func (b *createBody) applySource(sb *sandbox, generation int) error {
 			return badRequest("`runtime` should be equal to one of the allowed values")
 		}
 	}
-	if b.Image != nil && (*b.Image == "" || len(*b.Image) > maxImage) {
-		return badRequest("`image` should have between 1 and %d characters", maxImage)
+	if err := checkImage(b.Image); err != nil {
+		return err
 	}
 	if b.Source != nil {
 		if err := b.Source.check(); err != nil {

@@ -93,6 +93,16 @@ func page[T any](entries []entry[T], query url.Values, by string, settings Setti
 	return objects, result, nil
 }
 
+// answerPage answers with the page that the query asks for. member is what its objects are called.
+func answerPage[T any](w http.ResponseWriter, member string, entries []entry[T], query url.Values, by string, settings Settings) error {
+	objects, paging, err := page(entries, query, by, settings)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, map[string]any{member: objects, "pagination": paging})
+	return nil
+}
+
 func parsePosition(cursor, by, order string) (position, error) {
 	var from position
 	content, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -129,15 +139,7 @@ func (s *Simulator) listSandboxes(w http.ResponseWriter, r *http.Request) error 
 		}[by]
 		entries = append(entries, entry[sandboxView]{key: key, serial: sb.Serial, object: view})
 	}
-	views, paging, err := page(entries, query, by, s.settings)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Sandboxes  []sandboxView `json:"sandboxes"`
-		Pagination pagination    `json:"pagination"`
-	}{views, paging})
-	return nil
+	return answerPage(w, "sandboxes", entries, query, by, s.settings)
 }
 
 // sandboxFilter reads the filters of a listing of sandboxes.
@@ -171,54 +173,46 @@ func sandboxFilter(query url.Values, by string) (func(sandboxView) bool, error) 
 	}, nil
 }
 
+// listed reads what the listings of sessions and snapshots have in common: the project, and the name
+// of a sandbox, which may be left out. It returns whether an object belongs to the listing.
+func (s *Simulator) listed(query url.Values) (func(project, name string) bool, error) {
+	project, err := s.project(query.Get("project"), "project")
+	name := query.Get("name")
+	return func(itsProject, itsName string) bool {
+		return itsProject == project && (name == "" || itsName == name)
+	}, err
+}
+
 func (s *Simulator) listSessions(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	project, err := s.project(query.Get("project"), "project")
+	wanted, err := s.listed(query)
 	if err != nil {
 		return err
 	}
-	name := query.Get("name")
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var entries []entry[sessionView]
 	for _, sn := range s.sessions {
-		if sn.Project == project && (name == "" || sn.SandboxName == name) {
+		if wanted(sn.Project, sn.SandboxName) {
 			entries = append(entries, entry[sessionView]{key: timeKey(sn.CreatedAt), serial: sn.Serial, object: s.viewSession(sn)})
 		}
 	}
-	views, paging, err := page(entries, query, "createdAt", s.settings)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Sessions   []sessionView `json:"sessions"`
-		Pagination pagination    `json:"pagination"`
-	}{views, paging})
-	return nil
+	return answerPage(w, "sessions", entries, query, "createdAt", s.settings)
 }
 
 func (s *Simulator) listSnapshots(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	project, err := s.project(query.Get("project"), "project")
+	wanted, err := s.listed(query)
 	if err != nil {
 		return err
 	}
-	name := query.Get("name")
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	var entries []entry[snapshotView]
 	for _, sp := range s.snapshots {
-		if sp.Project == project && (name == "" || sp.SandboxName == name) {
+		if wanted(sp.Project, sp.SandboxName) {
 			entries = append(entries, entry[snapshotView]{key: timeKey(sp.CreatedAt), serial: sp.Serial, object: s.viewSnapshot(sp)})
 		}
 	}
-	views, paging, err := page(entries, query, "createdAt", s.settings)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Snapshots  []snapshotView `json:"snapshots"`
-		Pagination pagination     `json:"pagination"`
-	}{views, paging})
-	return nil
+	return answerPage(w, "snapshots", entries, query, "createdAt", s.settings)
 }

@@ -21,6 +21,14 @@ func (s *Simulator) find(r *http.Request) (*sandbox, error) {
 	return sb, nil
 }
 
+// findToChange is find for a request with a body of changes, which is read first.
+func (s *Simulator) findToChange(r *http.Request, body any) (*sandbox, error) {
+	if err := decodeBody(s.readBody(r), body, "keepLastSnapshots"); err != nil {
+		return nil, err
+	}
+	return s.find(r)
+}
+
 func boolean(r *http.Request, name string) (bool, error) {
 	switch r.URL.Query().Get(name) {
 	case "", "false":
@@ -65,10 +73,7 @@ func (s *Simulator) updateSandbox(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	var body updateBody
-	if err := decodeBody(s.readBody(r), &body, "keepLastSnapshots"); err != nil {
-		return err
-	}
-	sb, err := s.find(r)
+	sb, err := s.findToChange(r, &body)
 	if err != nil {
 		return err
 	}
@@ -171,10 +176,7 @@ type forkBody struct {
 // live disk of the source plays no part.
 func (s *Simulator) forkSandbox(w http.ResponseWriter, r *http.Request) error {
 	var body forkBody
-	if err := decodeBody(s.readBody(r), &body, "keepLastSnapshots"); err != nil {
-		return err
-	}
-	source, err := s.find(r)
+	source, err := s.findToChange(r, &body)
 	if err != nil {
 		return err
 	}
@@ -189,10 +191,10 @@ func (s *Simulator) forkSandbox(w http.ResponseWriter, r *http.Request) error {
 	if body.Name != nil {
 		sb.Name = *body.Name
 	}
+	if err := checkImage(body.Image); err != nil {
+		return err
+	}
 	if body.Image != nil {
-		if *body.Image == "" || len(*body.Image) > maxImage {
-			return badRequest("`image` should have between 1 and %d characters", maxImage)
-		}
 		sb.Runtime, sb.Image = "", pinned(*body.Image)
 		from = ""
 	}

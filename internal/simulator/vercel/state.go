@@ -52,9 +52,11 @@ func (s *Simulator) save() {
 	}
 }
 
-// saveLog keeps the output of a command that has ended.
+// saveLog keeps the output of a command that has ended, unless its session has ended too: then nobody
+// can ask for it any more, and the folder goes. The mutex is held.
 func (s *Simulator) saveLog(c *command) {
-	if s.ownsDir {
+	sn := s.sessions[c.SessionID]
+	if s.ownsDir || sn == nil || sn.Status.ended() {
 		return
 	}
 	file := s.logFile(c.SessionID, c.ID)
@@ -66,8 +68,6 @@ func (s *Simulator) saveLog(c *command) {
 		err = simkit.ReplaceJSON(file, lines)
 	}
 	if err != nil {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
 		s.saveError = fmt.Errorf("save the output of a command: %w", err)
 	}
 }

@@ -61,4 +61,7 @@ func (c *Client) TeamID() string { return c.credentials.team }
 // ProjectID is the project's id, or its slug when it was configured by that.
 func (c *Client) ProjectID() string { return c.credentials.project }
 
+// SettleTime is how long something whose reply was lost may take to become visible.
+func (c *Client) SettleTime() time.Duration { return c.config.SettleTime }
+
 func (c *Client) now() time.Time { return c.config.Now() }

@@ -178,7 +178,8 @@ func (c *Client) refused(current *exchange, response *http.Response, body []byte
 	}
 	failure := call.failure(kind, detail, found)
 	failure.Remedy = remedy
-	if response.StatusCode >= 500 {
+	// A name that was free may be taken by an attempt that was refused in words only.
+	if response.StatusCode >= 500 || kind == backends.AlreadyExists && current.limited {
 		return current.mayHaveActed(failure)
 	}
 	return failure

@@ -25,6 +25,7 @@ func (c *Client) shouldRetry(ctx context.Context, response *http.Response, err e
 	switch {
 	case response.StatusCode == http.StatusTooManyRequests:
 		current.sent.Store(false)
+		current.limited = true
 	case response.StatusCode < 500 || !current.call.repeatable():
 		return false, nil
 	}

@@ -92,6 +92,18 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// TestNameTakenByOurselves: a name that is taken after a 429 may have been taken by that very attempt.
+func TestNameTakenByOurselves(t *testing.T) {
+	taken := alwaysError(400, CodeBadRequest, "A sandbox of this name already exists.")
+	for name, handler := range map[string]http.HandlerFunc{"at once": taken, "after a 429": inTurn(alwaysError(429, "rate_limited", "slow down"), taken)} {
+		err := create(t, clientOf(t, serve(t, handler)))
+		wantKind(t, err, backends.AlreadyExists)
+		if Ambiguous(err) != (name == "after a 429") {
+			t.Errorf("%s: ambiguous is %v: %v", name, Ambiguous(err), err)
+		}
+	}
+}
+
 // TestRetriesEnd: the last answer becomes the error.
 func TestRetriesEnd(t *testing.T) {
 	s := serve(t, alwaysError(503, "internal_server_error", "try later"))

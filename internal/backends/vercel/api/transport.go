@@ -33,6 +33,8 @@ type exchange struct {
 	// sent is true when the API may have acted on the present attempt: unless the transport told
 	// that it looked for a connection and found none.
 	sent atomic.Bool
+	// limited is true once an attempt was answered with 429, which should mean that nothing was done.
+	limited bool
 	// tooLate is set when a retry was refused because the API asked for too long a wait.
 	tooLate bool
 	// answer is the body of the last answer, where the call does not stream; read tells whether it
