@@ -39,12 +39,15 @@ const (
 	CodeKeysMissing sandbox.Code = "host_keys_missing"
 	// CodeKeyringRequired: a shared store takes private keys only when they are encrypted.
 	CodeKeyringRequired sandbox.Code = "encryption_key_required"
+	// CodeDestroying: a purge was begun and has to be finished.
+	CodeDestroying sandbox.Code = "host_destroying"
+	// CodeAuthorizedKeys: the further keys could not be replaced on the host.
+	CodeAuthorizedKeys sandbox.Code = "authorized_keys_failed"
 	// CodeIncomplete: the host was never committed, and the operation needs a complete one.
 	CodeIncomplete sandbox.Code = "host_incomplete"
 )
 
-// The failures of readiness, one a step. All are refusals of a [sandbox.PartialError]-like kind: what was
-// made stays, uncommitted, and an update resumes.
+// The failures of readiness, one a step. What was made stays, and an update resumes.
 const (
 	// CodeSSHUnreachable: nothing answered as an SSH server.
 	CodeSSHUnreachable sandbox.Code = "ssh_unreachable"

@@ -35,8 +35,8 @@ const (
 	StatusInterrupted Status = "interrupted"
 	// StatusDestroying: a purge was cut short; the next purge finishes it.
 	StatusDestroying Status = "destroying"
-	// StatusBusy: the platform does something to the server that we did not ask for: it migrates or
-	// rebuilds it.
+	// StatusBusy: the platform does something to the server that we did not ask for: it migrates,
+	// rebuilds or deletes it.
 	StatusBusy Status = "busy"
 	// StatusUnknown: the platform itself does not know.
 	StatusUnknown Status = "unknown"

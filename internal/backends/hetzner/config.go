@@ -44,6 +44,8 @@ type Config struct {
 	Version string
 	// Observer is told of every request. Optional.
 	Observer effects.Observer
+	// Now is the clock that the end of an offer is compared with. Default: [time.Now].
+	Now func() time.Time
 	// Transport sends the requests. Default: one that verifies TLS and honors the proxy variables.
 	Transport http.RoundTripper
 }
@@ -64,6 +66,9 @@ func (c Config) withDefaults() Config {
 	c.SettleTime = cmp.Or(c.SettleTime, 5*time.Second)
 	if c.Transport == nil {
 		c.Transport = defaultTransport()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	return c
 }

@@ -12,8 +12,12 @@ type Server struct {
 	IPv4   string
 	IPv4ID int64
 	// IPv6ID is the primary IPv6, 0 when there is none.
-	IPv6ID                      int64
-	ServerType, Location, Image string // Image is "" where the platform has forgotten it
+	IPv6ID               int64
+	ServerType, Location string
+	// Image is the name of the image, or its id in decimal where it has none; "" when the platform has
+	// forgotten it. ImageID is 0 then.
+	Image   string
+	ImageID int64
 	// Locked is true while an action of the platform runs on it.
 	Locked bool
 	// Protected is true when deletion protection is on.
@@ -66,8 +70,9 @@ type SSHKey struct {
 
 // ServerRequest is what a new server is to be.
 type ServerRequest struct {
-	Name                        string
-	ServerType, Location, Image string // names
+	Name string
+	// Names of the catalogue. An image without a name, such as a snapshot, is given by its id in decimal.
+	ServerType, Location, Image string
 	KeyID                       int64
 	PrimaryIPID                 int64
 	UserData                    string
