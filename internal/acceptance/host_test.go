@@ -217,6 +217,7 @@ func TestCloudHostBinding(t *testing.T) {
 		}
 		p.Destroy().FailWith("other_binding")
 		p.provider("rebind = true")
+		p.Plan().Does("update " + hostAddress)
 		p.settled()
 		p.provider("")
 		p.Plan().Empty()
@@ -228,19 +229,19 @@ func TestCloudHostBinding(t *testing.T) {
 func TestCloudHostRefusals(t *testing.T) {
 	onProject(t, func(p *project) {
 		for line, attribute := range map[string]string{
-			`server_type = "cx9999"`:                           "server_type",
-			`location = "mars1"`:                               "location",
-			`image = "windows-95"`:                             "image",
-			`server_type = "cax11"`:                            "",
-			`docker_packages = "snap"`:                         "docker_packages",
-			`desired_state = "stopped"`:                        "desired_state",
-			`idle_timeout = "soon"`:                            "idle_timeout",
-			`expires_at = "2030-01-01"`:                        "expires_at",
-			`on_destroy = "delete"`:                            "on_destroy",
-			`on_missing = "ignore"`:                            "on_missing",
-			`labels = { "sandlot.owner" = "me" }`:              "labels",
-			`labels = { team = "a/b" }`:                        "labels",
-			`authorized_keys = ["ssh-ed25519 nonsense"]`:       "authorized_keys",
+			`server_type = "cx9999"`:                            "server_type",
+			`location = "mars1"`:                                "location",
+			`image = "windows-95"`:                              "image",
+			`server_type = "cax11"`:                             "",
+			`docker_packages = "snap"`:                          "docker_packages",
+			`desired_state = "stopped"`:                         "desired_state",
+			`idle_timeout = "soon"`:                             "idle_timeout",
+			`expires_at = "2030-01-01"`:                         "expires_at",
+			`on_destroy = "delete"`:                             "on_destroy",
+			`on_missing = "ignore"`:                             "on_missing",
+			`labels = { "sandlot.owner" = "me" }`:               "labels",
+			`labels = { team = "a/b" }`:                         "labels",
+			`authorized_keys = ["ssh-ed25519 nonsense"]`:        "authorized_keys",
 			`authorized_keys = ["-----BEGIN PRIVATE KEY-----"]`: "authorized_keys",
 		} {
 			if attribute == "" {

@@ -25,6 +25,12 @@ type project struct {
 // onProject runs a parallel subtest under one of the CLIs.
 func onProject(t *testing.T, test func(p *project)) {
 	t.Helper()
+	withGuests(t, sshguest.Config{}, test)
+}
+
+// withGuests is onProject with guests that are set up otherwise.
+func withGuests(t *testing.T, config sshguest.Config, test func(p *project)) {
+	t.Helper()
 	t.Parallel()
 	clis := acctest.CLIs(t)
 	if len(clis) == 0 {
@@ -33,21 +39,22 @@ func onProject(t *testing.T, test func(p *project)) {
 	cli := clis[len(t.Name())%len(clis)]
 	t.Run(cli.Name, func(t *testing.T) {
 		t.Parallel()
-		test(newProject(t, cli, hetzner.Settings{}))
+		test(newProject(t, cli, config))
 	})
 }
 
-func newProject(t *testing.T, cli acctest.CLI, settings hetzner.Settings) *project {
+func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project {
 	t.Helper()
-	testkit.SSHPort(t)
+	err := sshguest.Available()
+	testkit.Need(t, "port22", err == nil, fmt.Sprint(err))
 	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t}
-	guests := sshguest.New(sshguest.Config{})
+	guests := sshguest.New(config)
 	t.Cleanup(func() {
 		if err := guests.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	p.server = hetzner.Start(t, hetzner.Config{Guests: guests, Settings: settings})
+	p.server = hetzner.Start(t, hetzner.Config{Guests: guests})
 	p.Setenv("HCLOUD_TOKEN", p.server.Token())
 	// Nothing may reach the platform itself: loopback addresses need no proxy, and there is none.
 	p.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")

@@ -29,7 +29,7 @@ const (
 // not the record's only forgets.
 func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, attachment Attachment, purge bool) (outcome Outcome, err error) {
 	// Before the lock, which is a file in the store's directory: that may be somebody else's.
-	if err := m.checkBinding(ctx, name, attachment.Binding); errors.Is(err, backends.HostSleeping) && !purge && kind == backends.Persistent {
+	if err := m.checkBinding(ctx, name, attachment.Binding); errors.Is(err, backends.HostSleeping) && !purge {
 		return m.detachAsleep(ctx, name, attachment, err)
 	} else if err != nil {
 		return "", err
@@ -73,30 +73,6 @@ func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, a
 		return Forgotten, nil
 	}
 	return m.deleteRecorded(ctx, *record, purge, observed)
-}
-
-// detachAsleep lets go of a sandbox whose cloud host sleeps: it is stopped with that, and its data is
-// kept. The host is not woken. What was cut short needs the host; asleep says so.
-func (m *Manager) detachAsleep(ctx context.Context, name string, attachment Attachment, asleep error) (outcome Outcome, err error) {
-	ctx, unlock, err := m.lock(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	record, err := m.RecordByID(ctx, attachment.Record)
-	switch {
-	case err != nil:
-		return "", err
-	case record == nil || !record.Committed || len(record.Intent) > 0:
-		return "", asleep
-	case attachment.Token != "" && record.Attachment != attachment.Token:
-		return Forgotten, nil
-	}
-	record.Attachment = ""
-	if _, err := m.Store.Update(ctx, *record); err != nil {
-		return "", err
-	}
-	return Retained, nil
 }
 
 func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge bool, observed *backends.Observed) (Outcome, error) {

@@ -17,6 +17,10 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
+// rebindKey marks in the private state that a refresh reached the host with a token that no apply has
+// accepted yet.
+const rebindKey = "rebind"
+
 // Create makes the host, finishes what a killed run began or takes over the one that is there. State and
 // private state are written as soon as the record knows something, before anything is waited for.
 func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
@@ -97,6 +101,7 @@ func (r *hostResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		return
 	}
 	warn(id, host, &resp.Diagnostics)
+	private.Write(ctx, resp.Private, rebindKey, host.RebindPending, &resp.Diagnostics)
 	if !found && host.Recorded {
 		private.Reattach(ctx, resp.Private, host.Attachment, state.AttachmentID, &resp.Diagnostics)
 	}
@@ -143,6 +148,11 @@ func (r *hostResource) Update(ctx context.Context, req resource.UpdateRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	if state.Status.ValueString() == string(cloudhost.StatusMissing) {
+		// There is nothing to change but what the state alone decides by.
+		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		return
+	}
 	var result cloudhost.Result
 	if err == nil {
 		result, err = manager.Update(ctx, attachment, request, nil)

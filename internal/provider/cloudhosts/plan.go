@@ -14,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
 )
 
 // planner holds one ModifyPlan call. Only the catalog is read, and nothing is changed.
@@ -60,6 +61,10 @@ func (r *hostResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 		p.planCreate()
 	} else {
 		p.planChange()
+		if pending, _ := private.Read[bool](ctx, req.Private, rebindKey, &resp.Diagnostics); pending {
+			// Without a difference no apply would come to accept the token.
+			p.plan.AttachmentID = types.StringUnknown()
+		}
 		identity.LeaveLeg(ctx, resp.Private, &resp.Diagnostics)
 	}
 	if !resp.Diagnostics.HasError() {
