@@ -21,6 +21,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
+var everything store.Query
+
 // build is the name of the host that most tests are about.
 const build = "build"
 
