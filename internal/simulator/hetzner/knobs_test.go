@@ -398,9 +398,16 @@ func TestRequestsAreOnRecord(t *testing.T) {
 func TestSettingsAreChecked(t *testing.T) {
 	p := newProject(t, Config{})
 	for _, wrong := range []Settings{
-		{AutoDelete: "never"}, {Latency: map[string]int64{"dance": 1}}, {Latency: map[string]int64{"start_server": -1}}, {LockWindow: -1},
-		{Quotas: map[string]int{"moon_limit": 1}}, {Quotas: map[string]int{"server_limit": -1}}, {OutOfStock: []Offer{{"cx999", ""}}},
-		{OutOfStock: []Offer{{"", "moon"}}}, {MaxPage: -1}, {RateLimit: -1},
+		{AutoDelete: "never"},
+		{Latency: map[string]int64{"dance": 1}},
+		{Latency: map[string]int64{"start_server": -1}},
+		{LockWindow: -1},
+		{Quotas: map[string]int{"moon_limit": 1}},
+		{Quotas: map[string]int{"server_limit": -1}},
+		{OutOfStock: []Offer{{"cx999", ""}}},
+		{OutOfStock: []Offer{{"", "moon"}}},
+		{MaxPage: -1},
+		{RateLimit: -1},
 	} {
 		if p.server.Configure(wrong) == nil {
 			t.Errorf("%+v was taken", wrong)

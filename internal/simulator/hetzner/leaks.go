@@ -1,6 +1,9 @@
 package hetzner
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // Leaks names the requests since the last reset that hold one of the secrets: in the path, the query, a
 // header or the body. User data belong to the create and the rebuild of a server, so what is a secret
@@ -12,7 +15,7 @@ func (s *Simulator) Leaks(secrets ...string) []string {
 		for _, values := range one.Header {
 			said += " " + strings.Join(values, " ")
 		}
-		if !strings.HasSuffix(one.Path, "/servers") && !strings.HasSuffix(one.Path, "/actions/rebuild") || one.Method != "POST" {
+		if !strings.HasSuffix(one.Path, "/servers") && !strings.HasSuffix(one.Path, "/actions/rebuild") || one.Method != http.MethodPost {
 			said += " " + string(one.Body)
 		}
 		for _, secret := range secrets {
