@@ -115,7 +115,7 @@ func everywhere() []string {
 		"environment", "secret_environment_wo", "secret_environment_wo_version", "labels",
 		"setup.command", "setup.environment", "setup.working_directory", "setup.timeout",
 		"snapshot_retention.expiration", "snapshot_retention.keep_last",
-		"cloud_host_id", // judged by TestCloudHostNeedsItsBackend
+		"cloud_host_id",                                     // judged by TestCloudHostNeedsItsBackend
 		"kind", "base_snapshot.id", "base_snapshot.version", // as far as they have snapshots; judged by TestRuntimeNeedsSnapshots
 		"template.version", "template.files.source", "template.files.content", "template.files.mode", "template.max_bytes",
 		"template.migrate.command", "template.migrate.verify",
