@@ -58,13 +58,16 @@ func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project 
 	p.Setenv("HCLOUD_TOKEN", p.server.Token())
 	// Nothing may reach the platform itself: loopback addresses need no proxy, and there is none.
 	p.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-	p.provider("")
+	p.provider()
 	return p
 }
 
 // provider writes the provider block. Lines go into its `hetzner` attribute.
-func (p *project) provider(line string) {
-	p.Always = fmt.Sprintf("  hetzner = {\n    endpoint      = %q\n    poll_interval = \"10ms\"\n    %s\n  }", p.server.URL(), line)
+func (p *project) provider(lines ...string) {
+	if !givenBy(lines)("poll_interval") {
+		lines = append(lines, `poll_interval = "10ms"`)
+	}
+	p.Always = fmt.Sprintf("  hetzner = {\n    endpoint = %q\n    %s\n  }", p.server.URL(), strings.Join(lines, "\n    "))
 	p.Provider("")
 }
 
