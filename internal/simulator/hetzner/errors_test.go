@@ -231,7 +231,11 @@ func TestErrorDetails(t *testing.T) {
 	if !ok || len(details.Fields) != 1 || details.Fields[0].Name != "name" {
 		t.Errorf("details: %+v", known.Details)
 	}
-	_, _, err = p.hcloud.Datacenter.List(t.Context(), hcloud.DatacenterListOpts{})
+	request, err := p.hcloud.NewRequest(t.Context(), http.MethodGet, "/datacenters", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.hcloud.Do(request, nil)
 	if !errors.As(err, &known) {
 		t.Fatal(err)
 	}

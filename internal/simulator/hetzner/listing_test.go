@@ -118,8 +118,8 @@ func TestFilters(t *testing.T) {
 	equal(t, "actions that there are", len(known), 1)
 }
 
-// TestCatalogue has what a client decides by before it creates anything.
-func TestCatalogue(t *testing.T) {
+// TestCatalog has what a client decides by before it creates anything.
+func TestCatalog(t *testing.T) {
 	p := newProject(t, Config{Settings: Settings{OutOfStock: []Offer{{"cx23", "nbg1"}}}})
 	ctx := t.Context()
 	kinds, err := p.hcloud.ServerType.All(ctx)
