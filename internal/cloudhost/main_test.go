@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,7 +95,7 @@ func (p *place) writes() []string {
 	p.t.Helper()
 	var calls []string
 	for _, request := range p.api.Requests() {
-		if request.Method != "GET" {
+		if request.Method != http.MethodGet {
 			calls = append(calls, request.Method+" "+strings.TrimPrefix(request.Path, "/v1"))
 		}
 	}
