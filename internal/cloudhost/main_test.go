@@ -17,6 +17,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/sshguest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
@@ -151,6 +152,19 @@ func (p *place) delete(host Host, purge bool, want sandbox.Outcome) {
 	}
 }
 
+// inject adds a fault, which has to be met before the test ends.
+func (p *place) inject(fault simkit.Fault) {
+	p.t.Helper()
+	if err := p.api.Inject(fault); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		if waiting := p.api.Faults(); len(waiting) > 0 && fault.Count >= 0 {
+			p.t.Errorf("these faults were never met: %+v", waiting)
+		}
+	})
+}
+
 // record returns the only record.
 func (p *place) record() *known {
 	p.t.Helper()
@@ -210,11 +224,11 @@ func (p *place) empty() {
 	p.t.Helper()
 	records, err := p.store.Find(p.t.Context(), store.Query{})
 	if err != nil || len(records) != 0 {
-		p.t.Errorf("the store still holds %+v (%v)", records, err)
+		p.t.Errorf("the store still holds %d records (%v)", len(records), err)
 	}
 	all := p.api.Inventory()
 	if len(all.Servers) != 0 || len(all.PrimaryIPs) != 0 || len(all.SSHKeys) != 0 {
-		p.t.Errorf("there are still %+v, %+v and %+v", all.Servers, all.PrimaryIPs, all.SSHKeys)
+		p.t.Errorf("there are still %d servers, %d addresses and %d keys", len(all.Servers), len(all.PrimaryIPs), len(all.SSHKeys))
 	}
 	entries, err := os.ReadDir(filepath.Join(p.dir, hostsDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) || len(entries) != 0 {

@@ -87,18 +87,18 @@ func sleep(ctx context.Context, pause time.Duration) error {
 }
 
 // Settle calls look until it finds something, for as long as what was allocated may take to show. It
-// returns false when nothing showed.
+// returns false when a last look that did not fail found nothing.
 func (c *Client) Settle(ctx context.Context, look func() (found bool, err error)) (bool, error) {
 	patience, cancel := context.WithTimeout(ctx, c.config.SettleTime)
 	defer cancel()
 	found := false
+	var failed error
 	err := c.Poll(patience, func() (bool, error) {
-		var err error
-		found, err = look()
-		return found, err
+		found, failed = look()
+		return found, failed
 	})
 	if err != nil && patience.Err() != nil && ctx.Err() == nil {
-		err = nil
+		err = failed
 	}
 	return found, err
 }

@@ -76,7 +76,9 @@ type ServerRequest struct {
 	KeyID                       int64
 	PrimaryIPID                 int64
 	UserData                    string
-	Labels                      map[string]string
+	// Secrets are what of UserData no error may quote.
+	Secrets []string
+	Labels  map[string]string
 }
 
 // Problem is a wish that the catalog does not have.
