@@ -114,9 +114,9 @@ func (m *Manager) announce(ctx context.Context, owner string, request Request) (
 	return k, err
 }
 
-// checkOffered asks the catalogue, so that a wish that it does not have allocates nothing.
+// checkOffered asks the catalog, so that a wish that it does not have allocates nothing.
 func (m *Manager) checkOffered(ctx context.Context, k *known) error {
-	problems, err := m.API.CheckCatalogue(ctx, k.ServerType, k.Location, k.Image)
+	problems, err := m.API.CheckCatalog(ctx, k.ServerType, k.Location, k.Image)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ const (
 type Request struct {
 	// Name is a host name in the sense of [CheckName], unique for an owner in a project.
 	Name string
-	// ServerType, Location and Image are names of the catalogue. They never change in the life of a host.
+	// ServerType, Location and Image are names of the catalog. They never change in the life of a host.
 	ServerType, Location, Image string
 	// DockerPackages is one of the constants above; used at creation only.
 	DockerPackages string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/sshguest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/sqlite"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
@@ -94,7 +96,7 @@ func (p *place) writes() []string {
 	p.t.Helper()
 	var calls []string
 	for _, request := range p.api.Requests() {
-		if request.Method != "GET" {
+		if request.Method != http.MethodGet {
 			calls = append(calls, request.Method+" "+strings.TrimPrefix(request.Path, "/v1"))
 		}
 	}
@@ -148,6 +150,19 @@ func (p *place) delete(host Host, purge bool, want sandbox.Outcome) {
 	if err != nil || outcome != want {
 		p.t.Fatalf("delete with purge %v: %q, %v, want %q", purge, outcome, err, want)
 	}
+}
+
+// inject adds a fault, which has to be met before the test ends.
+func (p *place) inject(fault simkit.Fault) {
+	p.t.Helper()
+	if err := p.api.Inject(fault); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		if waiting := p.api.Faults(); len(waiting) > 0 && fault.Count >= 0 {
+			p.t.Errorf("these faults were never met: %+v", waiting)
+		}
+	})
 }
 
 // record returns the only record.
@@ -209,11 +224,11 @@ func (p *place) empty() {
 	p.t.Helper()
 	records, err := p.store.Find(p.t.Context(), store.Query{})
 	if err != nil || len(records) != 0 {
-		p.t.Errorf("the store still holds %+v (%v)", records, err)
+		p.t.Errorf("the store still holds %d records (%v)", len(records), err)
 	}
 	all := p.api.Inventory()
 	if len(all.Servers) != 0 || len(all.PrimaryIPs) != 0 || len(all.SSHKeys) != 0 {
-		p.t.Errorf("there are still %+v, %+v and %+v", all.Servers, all.PrimaryIPs, all.SSHKeys)
+		p.t.Errorf("there are still %d servers, %d addresses and %d keys", len(all.Servers), len(all.PrimaryIPs), len(all.SSHKeys))
 	}
 	entries, err := os.ReadDir(filepath.Join(p.dir, hostsDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) || len(entries) != 0 {

@@ -62,9 +62,9 @@ func orphans[T labeled](found []T, kind string, describe func(T) Orphan) []Orpha
 	return all
 }
 
-// CheckCatalogue asks the catalogue whether a server type, location and image are offered together. Each
-// problem names what is offered instead. An error means that the catalogue could not be read, so that a
+// CheckCatalog asks the catalog whether a server type, location and image are offered together. Each
+// problem names what is offered instead. An error means that the catalog could not be read, so that a
 // plan can go on without it. Empty names are not judged.
-func (m *Manager) CheckCatalogue(ctx context.Context, serverType, location, image string) ([]hetzner.Problem, error) {
-	return m.API.CheckCatalogue(ctx, serverType, location, image)
+func (m *Manager) CheckCatalog(ctx context.Context, serverType, location, image string) ([]hetzner.Problem, error) {
+	return m.API.CheckCatalog(ctx, serverType, location, image)
 }

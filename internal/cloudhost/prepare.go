@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 
@@ -194,7 +195,7 @@ func (m *Manager) serverRequest(ctx context.Context, k *known) (hetzner.ServerRe
 	}
 	return hetzner.ServerRequest{
 		Name: k.serverName(), ServerType: k.ServerType, Location: k.Location, Image: k.Image,
-		KeyID: k.KeyID, PrimaryIPID: k.PrimaryIPID, UserData: data, Labels: k.labels(),
+		KeyID: k.KeyID, PrimaryIPID: k.PrimaryIPID, UserData: data, Secrets: strings.Fields(private), Labels: k.labels(),
 	}, nil
 }
 

@@ -93,11 +93,13 @@ func (m *Manager) probe(ctx context.Context, host *shell, k *known) error {
 			grace = engineGrace
 		}
 		ok, err := m.succeeds(ctx, host, check.effect, check.command, grace)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
 		if !ok {
-			return notReady(check.code, bootLogs+startOver, check.what, k.id())
+			failed := refuse(check.code, bootLogs+startOver, check.what, k.id())
+			failed.Err = ctx.Err()
+			return failed
 		}
 	}
 	return nil

@@ -94,7 +94,9 @@ func (m *Manager) Lock(ctx context.Context, key, what string) (context.Context, 
 func (m *Manager) Owner(ctx context.Context) (string, error) { return m.records().Owner(ctx) }
 
 // EnsureOwner is [Records.EnsureOwner].
-func (m *Manager) EnsureOwner(ctx context.Context) (string, error) { return m.records().EnsureOwner(ctx) }
+func (m *Manager) EnsureOwner(ctx context.Context) (string, error) {
+	return m.records().EnsureOwner(ctx)
+}
 
 func (m *Manager) records() Records { return Records{Store: m.Store, ExplicitOwner: m.ExplicitOwner} }
 

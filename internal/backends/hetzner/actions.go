@@ -87,18 +87,18 @@ func sleep(ctx context.Context, pause time.Duration) error {
 }
 
 // Settle calls look until it finds something, for as long as what was allocated may take to show. It
-// returns false only when the last look succeeded and found nothing: a failing one is no absence.
+// returns false when a last look that did not fail found nothing.
 func (c *Client) Settle(ctx context.Context, look func() (found bool, err error)) (bool, error) {
 	patience, cancel := context.WithTimeout(ctx, c.config.SettleTime)
 	defer cancel()
 	found := false
-	var last error
+	var failed error
 	err := c.Poll(patience, func() (bool, error) {
-		found, last = look()
-		return found, last
+		found, failed = look()
+		return found, failed
 	})
-	if patience.Err() != nil && ctx.Err() == nil {
-		err = last
+	if err != nil && patience.Err() != nil && ctx.Err() == nil {
+		err = failed
 	}
 	return found, err
 }

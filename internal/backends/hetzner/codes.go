@@ -14,7 +14,7 @@ type meaning struct {
 
 const (
 	applyAgain    = "Apply again later."
-	checkToken    = "Check the token: it belongs to one project, and needs permission to read and write." //nolint:gosec // a text about tokens
+	checkToken    = "Check the token: it belongs to one project, and needs permission to read and write."
 	anotherChoice = "Choose another server type or location, or try again later."
 )
 

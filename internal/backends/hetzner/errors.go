@@ -135,7 +135,8 @@ func (c *Client) fail(current *exchange, err error) error {
 		failure.Kind, failure.Detail = backends.Failed, "The API could not be reached, or its answer could not be read."
 		failure.Err = errors.New(c.redact(withoutQuery(err).Error(), longestMessage, current.secrets...))
 	}
-	if current.unsure.Load() {
+	// What was accepted and then not understood has happened.
+	if current.unsure.Load() || answer == nil && current.accepted.Load() {
 		failure.Detail += " What was asked for may have happened all the same."
 		failure.Err = &UnsureError{Err: failure.Err}
 	}

@@ -17,7 +17,7 @@ var errNoSelector = errors.New("refused to list without labels or a name")
 // stored before it waits. When the returned error says [Unsure], or "taken" ([CodeUniqueness]), the server
 // may exist: look it up.
 func (c *Client) CreateServer(ctx context.Context, request ServerRequest, stored func(Server) error) error {
-	ctx, current := begin(ctx, "create server", request.Name, request.UserData)
+	ctx, current := begin(ctx, "create server", request.Name, request.Secrets...)
 	chosen, err := c.resolve(ctx, current, request)
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ type exchange struct {
 	secrets []string
 	// unsure is true once the API may have acted on a request whose answer did not say so.
 	unsure atomic.Bool
+	// accepted is true once the API accepted a request that writes.
+	accepted atomic.Bool
 }
 
 type exchangeKey struct{}
@@ -72,6 +74,9 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if write && response.StatusCode >= http.StatusInternalServerError {
 		current.unsure.Store(true)
+	}
+	if write && response.StatusCode < 300 {
+		current.accepted.Store(true)
 	}
 	if response.StatusCode >= 300 && response.StatusCode < 400 {
 		_ = response.Body.Close()

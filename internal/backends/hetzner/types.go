@@ -71,15 +71,17 @@ type SSHKey struct {
 // ServerRequest is what a new server is to be.
 type ServerRequest struct {
 	Name string
-	// Names of the catalogue. An image without a name, such as a snapshot, is given by its id in decimal.
+	// Names of the catalog. An image without a name, such as a snapshot, is given by its id in decimal.
 	ServerType, Location, Image string
 	KeyID                       int64
 	PrimaryIPID                 int64
 	UserData                    string
-	Labels                      map[string]string
+	// Secrets are what of UserData no error may quote.
+	Secrets []string
+	Labels  map[string]string
 }
 
-// Problem is a wish that the catalogue does not have.
+// Problem is a wish that the catalog does not have.
 type Problem struct {
 	// Attribute is the name of the attribute: "server_type", "location" or "image".
 	Attribute string

@@ -76,7 +76,7 @@ func (m *machine) session(channel ssh.NewChannel) {
 			return
 		}
 		_ = request.Reply(true, nil)
-		status, alive := m.execute(asked.Command, accepted)
+		status, alive := m.execute(asked.Command, accepted, requests)
 		if alive {
 			_, _ = accepted.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{uint32(status)}))
 		}
@@ -85,10 +85,10 @@ func (m *machine) session(channel ssh.NewChannel) {
 }
 
 // execute answers a command, and tells whether the connection stays.
-func (m *machine) execute(command string, channel ssh.Channel) (status int, alive bool) {
+func (m *machine) execute(command string, channel ssh.Channel, requests <-chan *ssh.Request) (status int, alive bool) {
 	behavior := m.guests.note(command)
 	if behavior.Hang != "" && strings.Contains(command, behavior.Hang) {
-		_, _ = io.Copy(io.Discard, channel) // ends with the connection
+		ssh.DiscardRequests(requests) // ends with the connection
 		return 0, false
 	}
 	if behavior.Says != "" {

@@ -22,7 +22,7 @@ const (
 	attributeImage    = "image"
 )
 
-// shelf is what was read of the catalogue. It changes seldom, so that one client reads it once.
+// shelf is what was read of the catalog. It changes seldom, so that one client reads it once.
 type shelf struct {
 	mu     sync.Mutex
 	types  []*hcloud.ServerType
@@ -34,13 +34,13 @@ type imageKey struct {
 	architecture hcloud.Architecture
 }
 
-// choice is what names of the catalogue stand for.
+// choice is what names of the catalog stand for.
 type choice struct{ serverType, image int64 }
 
-// CheckCatalogue tells what of a server type, location and image is not offered, or not together, and what
-// is instead. Empty ones are not judged. An error means that the catalogue could not be read. A read.
-func (c *Client) CheckCatalogue(ctx context.Context, serverType, location, image string) ([]Problem, error) {
-	ctx, current := begin(ctx, "read catalogue", serverType)
+// CheckCatalog tells what of a server type, location and image is not offered, or not together, and what
+// is instead. Empty ones are not judged. An error means that the catalog could not be read. A read.
+func (c *Client) CheckCatalog(ctx context.Context, serverType, location, image string) ([]Problem, error) {
+	ctx, current := begin(ctx, "read catalog", serverType)
 	problems, _, err := c.judge(ctx, current, serverType, location, image)
 	return problems, err
 }
@@ -209,7 +209,7 @@ func (c *Client) image(ctx context.Context, current *exchange, image string, arc
 	return found, nil
 }
 
-// withOffers adds to a want of capacity what else the catalogue has in stock now.
+// withOffers adds to a want of capacity what else the catalog has in stock now.
 func (c *Client) withOffers(ctx context.Context, err error, request ServerRequest) error {
 	var failure *backends.Error
 	if !errors.As(err, &failure) || failure.Kind != backends.NoCapacity || errors.Is(err, CodeResourceLimit) {
@@ -219,7 +219,7 @@ func (c *Client) withOffers(ctx context.Context, err error, request ServerReques
 	c.shelf.mu.Lock()
 	c.shelf.types = nil // stock is what has just changed
 	c.shelf.mu.Unlock()
-	lookup, current := begin(ctx, "read catalogue", request.ServerType)
+	lookup, current := begin(ctx, "read catalog", request.ServerType)
 	types, lookupErr := c.serverTypes(lookup, current)
 	if lookupErr != nil {
 		return err // the offers are an addition: what failed is the create
