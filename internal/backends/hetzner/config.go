@@ -35,7 +35,8 @@ type Config struct {
 	// LongestPollInterval. Defaults: 500 ms and 10 s, which two dozen hosts at once can afford (section 4).
 	PollInterval, LongestPollInterval time.Duration
 	// Retries is how often a request is sent again that the API itself asks to repeat (section 3.1).
-	// Default: 5; less than 0: never. RetryWait is the first wait, which doubles up to a minute. Default: 1 s.
+	// Default: 10, which outlasts a bucket that many hosts at once have emptied, as it is filled by one request
+	// a second; less than 0: never. RetryWait is the first wait, which doubles up to a minute. Default: 1 s.
 	Retries   int
 	RetryWait time.Duration
 	// SettleTime is how long an allocation whose answer was lost may take to become visible. Default: 5 s.
@@ -61,7 +62,7 @@ func (c Config) withDefaults() Config {
 	c.Endpoint = strings.TrimRight(cmp.Or(c.Endpoint, DefaultEndpoint), "/")
 	c.PollInterval = cmp.Or(c.PollInterval, 500*time.Millisecond)
 	c.LongestPollInterval = max(c.PollInterval, cmp.Or(c.LongestPollInterval, 10*time.Second))
-	c.Retries = max(0, cmp.Or(c.Retries, 5))
+	c.Retries = max(0, cmp.Or(c.Retries, 10))
 	c.RetryWait = cmp.Or(c.RetryWait, time.Second)
 	c.SettleTime = cmp.Or(c.SettleTime, 5*time.Second)
 	if c.Transport == nil {

@@ -68,7 +68,7 @@ func (p *planner) checkCatalog() {
 	if err != nil {
 		return // not known yet
 	}
-	problems, err := manager.CheckCatalogue(p.ctx, plan.ServerType.ValueString(), plan.Location.ValueString(), plan.Image.ValueString())
+	problems, err := manager.CheckCatalog(p.ctx, plan.ServerType.ValueString(), plan.Location.ValueString(), plan.Image.ValueString())
 	if err != nil {
 		return
 	}
