@@ -29,7 +29,9 @@ const (
 // not the record's only forgets.
 func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, attachment Attachment, purge bool) (outcome Outcome, err error) {
 	// Before the lock, which is a file in the store's directory: that may be somebody else's.
-	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
+	if err := m.checkBinding(ctx, name, attachment.Binding); errors.Is(err, backends.HostSleeping) && !purge {
+		return m.detachAsleep(ctx, name, attachment, err)
+	} else if err != nil {
 		return "", err
 	}
 	ctx, unlock, err := m.lock(ctx, name)

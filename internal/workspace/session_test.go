@@ -5,6 +5,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // A session whose files a stop would empty is saved before, and restored when it has to run.
@@ -173,7 +174,7 @@ func TestKilledSave(t *testing.T) {
 				return p, w, made.Attachment
 			}
 			p, w, attachment := prepare(t)
-			eachPoint(t, p.points(operation, w, attachment), func(t *testing.T, point int64) {
+			testkit.EachPoint(t, p.points(operation, w, attachment), func(t *testing.T, point int) {
 				p, w, attachment := prepare(t)
 				p.kill(operation, w, attachment, point)
 				again := p.provision(w.with(func(w *wish) { w.Request.DesiredState = sandbox.DesiredRunning }))
@@ -200,7 +201,7 @@ func TestKilledRestore(t *testing.T) {
 		return p, w, made.Attachment
 	}
 	p, w, attachment := prepare(t)
-	eachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int64) {
+	testkit.EachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int) {
 		p, w, attachment := prepare(t)
 		p.kill("update", w, attachment, point)
 		view, err := p.Sandboxes.Read(t.Context(), w.Request.Name, attachment)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -280,13 +279,6 @@ func mapValue(texts map[string]string) types.Map {
 	return convert.Map(texts)
 }
 
-func timeOrNull(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}
-
 // HistoryType is the type of one element of a history.
 func HistoryType() types.ObjectType { return entryType }
 
@@ -301,8 +293,8 @@ func HistoryValue(entries []basesnapshot.Entry) types.List {
 		values = append(values, types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{
 			"version": convert.TextOrNull(entry.Version), "snapshot_id": convert.TextOrNull(entry.SnapshotID), "manifest_hash": convert.TextOrNull(entry.ManifestHash),
 			"status": convert.TextOrNull(entry.Status), "current": types.BoolValue(entry.Current), "last_error": convert.TextOrNull(entry.LastError),
-			"size_bytes": size, "created_at": timeOrNull(entry.CreatedAt), "ready_at": timeOrNull(entry.ReadyAt),
-			"retired_at": timeOrNull(entry.RetiredAt), "expires_at": timeOrNull(entry.ExpiresAt),
+			"size_bytes": size, "created_at": convert.TimeOrNull(entry.CreatedAt), "ready_at": convert.TimeOrNull(entry.ReadyAt),
+			"retired_at": convert.TimeOrNull(entry.RetiredAt), "expires_at": convert.TimeOrNull(entry.ExpiresAt),
 		}))
 	}
 	return types.ListValueMust(entryType, values)

@@ -135,7 +135,7 @@ func everything() backends.Capabilities {
 func TestImportKnowsEveryAttribute(t *testing.T) {
 	t.Parallel()
 	// Filled by ImportState itself, or never read back.
-	apart := []string{"id", "record_id", "backend", "name", "workspace_id", "generation", "secret_environment_wo"}
+	apart := []string{"id", "record_id", "backend", "cloud_host_id", "name", "workspace_id", "generation", "secret_environment_wo"}
 	for name, kind := range kinds() {
 		c := &converter{ctx: t.Context()}
 		configured, imported := kind.newModel(), kind.newModel()

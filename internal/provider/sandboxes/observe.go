@@ -3,7 +3,6 @@ package sandboxes
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -156,11 +155,7 @@ func (c *converter) observeComputed(m *common, p *persistence, view sandbox.View
 	if !unknownOnly || m.Endpoints.IsUnknown() {
 		m.Endpoints = convert.Map(observed.Endpoints)
 	}
-	created := ""
-	if !observed.CreatedAt.IsZero() {
-		created = observed.CreatedAt.UTC().Format(time.RFC3339)
-	}
-	setOnce(&m.CreatedAt, created)
+	setOnce(&m.CreatedAt, convert.TimeOrNull(observed.CreatedAt).ValueString())
 	setOnce(&m.Workspace, observed.Workspace)
 	setOnce(&m.ResolvedImage, observed.ResolvedImage)
 	if p == nil {

@@ -28,7 +28,7 @@ func lifeOfAHost(t *testing.T, p project) {
 	from := must[*hcloud.Image](t)(c.Image.GetForArchitecture(ctx, "ubuntu-24.04", kind.Architecture))
 	where := must[*hcloud.Location](t)(c.Location.GetByName(ctx, "fsn1"))
 	if kind == nil || from == nil || where == nil {
-		t.Fatalf("the catalogue lacks %v, %v or %v", kind, from, where)
+		t.Fatalf("the catalog lacks %v, %v or %v", kind, from, where)
 	}
 	equal(t, "zone", where.NetworkZone, hcloud.NetworkZoneEUCentral)
 	key := must[*hcloud.SSHKey](t)(c.SSHKey.Create(ctx, hcloud.SSHKeyCreateOpts{Name: "host", PublicKey: line, Labels: labels}))

@@ -121,7 +121,7 @@ func (s *Simulator) checkServerOrder(c *call) (*serverOrder, error) {
 			return nil, unprocessable(codeUnsupported, "the simulator has no %s", field)
 		}
 	}
-	if err := s.resolveCatalogue(o); err != nil {
+	if err := s.resolveCatalog(o); err != nil {
 		return nil, err
 	}
 	if err := s.resolveObjects(o); err != nil {
@@ -130,8 +130,8 @@ func (s *Simulator) checkServerOrder(c *call) (*serverOrder, error) {
 	return o, s.resolveAddresses(o)
 }
 
-// resolveCatalogue finds type, image and location, and refuses what does not go together.
-func (s *Simulator) resolveCatalogue(o *serverOrder) error {
+// resolveCatalog finds type, image and location, and refuses what does not go together.
+func (s *Simulator) resolveCatalog(o *serverOrder) error {
 	if o.body.ServerType == "" {
 		return missing("server_type")
 	}

@@ -78,21 +78,23 @@ func TestUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		"":                               {exitUsage, "Usage: sandlot-sim SERVICE"},
-		"help":                           {0, "Vercel Sandbox"},
-		"hcloud":                         {exitUsage, `there is no service "hcloud"; there are: hetzner, vercel`},
-		"hetzner -h":                     {0, "-virtual-clock"},
-		"hetzner more":                   {exitUsage, `"more" is one argument too many`},
-		"hetzner --token short":          {exitFailure, "the token has 5 characters, not 64"},
-		"hetzner --listen 0.0.0.0:0":     {exitFailure, "loopback"},
-		"vercel -h":                      {0, "-listen"},
-		"vercel --lissen x":              {exitUsage, "-lissen"},
-		"vercel more":                    {exitUsage, `"more" is one argument too many`},
-		"vercel --source x":              {exitUsage, "URL=FILE"},
-		"vercel --plan gold":             {exitFailure, `unknown plan "gold"`},
-		"vercel --listen 0.0.0.0:0":      {exitFailure, "loopback"},
-		"vercel --listen example.com:80": {exitFailure, "loopback"},
-		"vercel --listen nonsense":       {exitFailure, "missing port"},
+		"":                                   {exitUsage, "Usage: sandlot-sim SERVICE"},
+		"help":                               {0, "Vercel Sandbox"},
+		"hcloud":                             {exitUsage, `there is no service "hcloud"; there are: hetzner, vercel`},
+		"hetzner -h":                         {0, "-virtual-clock"},
+		"hetzner --preinstalled":             {exitUsage, "about -machines"},
+		"hetzner --machines --virtual-clock": {exitUsage, "wall clock"},
+		"hetzner more":                       {exitUsage, `"more" is one argument too many`},
+		"hetzner --token short":              {exitFailure, "the token has 5 characters, not 64"},
+		"hetzner --listen 0.0.0.0:0":         {exitFailure, "loopback"},
+		"vercel -h":                          {0, "-listen"},
+		"vercel --lissen x":                  {exitUsage, "-lissen"},
+		"vercel more":                        {exitUsage, `"more" is one argument too many`},
+		"vercel --source x":                  {exitUsage, "URL=FILE"},
+		"vercel --plan gold":                 {exitFailure, `unknown plan "gold"`},
+		"vercel --listen 0.0.0.0:0":          {exitFailure, "loopback"},
+		"vercel --listen example.com:80":     {exitFailure, "loopback"},
+		"vercel --listen nonsense":           {exitFailure, "missing port"},
 	} {
 		var output bytes.Buffer
 		code := run(t.Context(), strings.Fields(arguments), &output, &output)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The catalogue names a part of what the service offers, with all that a client may trip over: a type
+// The catalog names a part of what the service offers, with all that a client may trip over: a type
 // that is no longer sold, one that will not be for long, one that is not offered everywhere, an image
 // that exists for two architectures, one that is deprecated, and one that can no longer be used.
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// catalogueOrder sorts what never changes.
-func catalogueOrder[T any](key func(T) (int64, string)) order[T] {
+// catalogOrder sorts what never changes.
+func catalogOrder[T any](key func(T) (int64, string)) order[T] {
 	return order[T]{
 		"id": func(a, b T) int {
 			first, _ := key(a)
@@ -23,18 +23,18 @@ func catalogueOrder[T any](key func(T) (int64, string)) order[T] {
 	}
 }
 
-// listCatalogue lists what has a name.
-func listCatalogue[T, V any](c *call, kind string, all []T, key func(T) (int64, string), view func(T) V) (reply, error) {
+// listCatalog lists what has a name.
+func listCatalog[T, V any](c *call, kind string, all []T, key func(T) (int64, string), view func(T) V) (reply, error) {
 	name := c.request.URL.Query().Get("name")
 	all = slices.DeleteFunc(slices.Clone(all), func(one T) bool {
 		_, own := key(one)
 		return name != "" && own != name
 	})
-	return list(c, kind, all, catalogueOrder(key), view)
+	return list(c, kind, all, catalogOrder(key), view)
 }
 
 func (s *Simulator) listServerTypes(c *call) (reply, error) {
-	return listCatalogue(c, "server_types", serverTypes, func(t serverType) (int64, string) { return t.ID, t.Name },
+	return listCatalog(c, "server_types", serverTypes, func(t serverType) (int64, string) { return t.ID, t.Name },
 		func(t serverType) serverTypeView { return s.viewServerType(&t) })
 }
 
@@ -47,7 +47,7 @@ func (s *Simulator) getServerType(c *call) (reply, error) {
 }
 
 func (s *Simulator) listLocations(c *call) (reply, error) {
-	return listCatalogue(c, "locations", locations, func(l location) (int64, string) { return l.ID, l.Name }, func(l location) location { return l })
+	return listCatalog(c, "locations", locations, func(l location) (int64, string) { return l.ID, l.Name }, func(l location) location { return l })
 }
 
 func (s *Simulator) getLocation(c *call) (reply, error) {
@@ -59,7 +59,7 @@ func (s *Simulator) getLocation(c *call) (reply, error) {
 }
 
 func (s *Simulator) listISOs(c *call) (reply, error) {
-	return listCatalogue(c, "isos", isos, func(i iso) (int64, string) { return i.ID, *i.Name }, func(i iso) iso { return i })
+	return listCatalog(c, "isos", isos, func(i iso) (int64, string) { return i.ID, *i.Name }, func(i iso) iso { return i })
 }
 
 func (s *Simulator) getISO(c *call) (reply, error) {
