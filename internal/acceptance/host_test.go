@@ -326,7 +326,7 @@ func TestCloudHostsByThePage(t *testing.T) {
 		p.Config(fmt.Sprintf("resource %q \"it\" {\n  count = %d\n  name = \"%s-${count.index}\"\n  on_destroy = \"purge\"\n}\n", cloudHost, hosts, p.Unique("host")))
 		p.Apply(acctest.Args("-parallelism=20")).Succeed()
 		requests := p.during(func() { p.Plan().Empty() })
-		if most := 3*4; len(requests) > most { // four pages of each kind
+		if most := 3 * 4; len(requests) > most { // four pages of each kind
 			slices.Sort(requests)
 			p.t.Errorf("a refresh of %d hosts made %d requests: %v", hosts, len(requests), slices.Compact(requests))
 		}
