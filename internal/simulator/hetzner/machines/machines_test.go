@@ -286,3 +286,20 @@ func TestMachine(t *testing.T) {
 	h.equal("left", h.leftovers("container", "volume", "network"), "")
 	h.equal("errors", strings.Join(h.server.Inventory().GuestErrors, "; "), "")
 }
+
+// number writes an id as it stands in paths.
+func number(id any) string { return fmt.Sprintf("%.0f", id) }
+
+func stillThere(left string) error {
+	if left == "" {
+		return nil
+	}
+	return fmt.Errorf("there is %s", left)
+}
+
+func stillRunning(action fields) error {
+	if action["status"] != "running" {
+		return nil
+	}
+	return errors.New("it runs")
+}
