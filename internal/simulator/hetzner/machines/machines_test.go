@@ -66,7 +66,7 @@ func userData(t *testing.T, hostKey ed25519.PrivateKey, public ssh.PublicKey) st
 		t.Fatal(err)
 	}
 	indented := strings.ReplaceAll(strings.TrimSpace(string(pem.EncodeToMemory(block))), "\n", "\n    ")
-	return "#cloud-config\ndisable_root: false\nssh_pwauth: false\nssh_keys:\n  ed25519_private: |\n    " + indented +
+	return "#cloud-config\nssh_pwauth: false\nssh_keys:\n  ed25519_private: |\n    " + indented +
 		"\n  ed25519_public: " + line(public) + "\nruncmd:\n  - echo ran >> /root/trace\n"
 }
 
