@@ -55,8 +55,7 @@ func TestDockerInside(t *testing.T) {
 	}
 	restart()
 	h.reaches("running")
-	h.run("systemctl poweroff --no-block")
-	h.reaches("off")
+	h.switchOff()
 	h.call(201, "POST", h.path("/actions/poweron"), nil)
 	h.reaches("running")
 	h.equal("volumes inside", h.run("systemctl start docker && docker volume ls -q"), "kept")
