@@ -11,6 +11,7 @@ framework=github.com/hashicorp/terraform-plugin-framework
 engine=github.com/docker/docker
 driver=github.com/jackc/pgx/v5
 age=filippo.io/age
+hcloud=github.com/hetznercloud/hcloud-go/v2
 
 # verdict, importing file, imported package (a leading / means one of ours); the files sit in
 # folders x that nothing imports, as the stubs would form cycles otherwise
@@ -65,6 +66,10 @@ denied  internal/simulator/x/e.go            $framework
 denied  internal/simulator/x/f.go            testing
 allowed internal/simulator/x/g.go            /internal/backends/local
 allowed internal/simulator/x/h.go            /internal/simulator/y
+denied  internal/simulator/hetzner/x/a.go     $hcloud
+allowed internal/simulator/hetzner/a_test.go   $hcloud
+denied  internal/backends/vercel/x/h.go      $hcloud
+allowed internal/backends/hetzner/x/a.go     $hcloud
 denied  internal/backends/x/e.go             /internal/simulator/vercel
 denied  internal/sandbox/x/a.go              /internal/provider
 denied  internal/sandbox/x/b.go              /internal/workspace
@@ -112,7 +117,7 @@ package_of() {
   esac
 }
 
-for path in "$framework" "$engine" "$driver" "$age"; do
+for path in "$framework" "$engine" "$driver" "$age" "$hcloud"; do
   mkdir -p "stub/$path"
   printf 'module %s\n\ngo 1.26.0\n' "$path" >"stub/$path/go.mod"
   printf '// Package stub stands in for the real one.\npackage stub\n' >"stub/$path/stub.go"
@@ -127,6 +132,7 @@ require (
 	$driver v5.0.0
 	$engine v0.0.0
 	$framework v0.0.0
+	$hcloud v2.0.0
 )
 
 replace (
@@ -134,6 +140,7 @@ replace (
 	$driver => ./stub/$driver
 	$engine => ./stub/$engine
 	$framework => ./stub/$framework
+	$hcloud => ./stub/$hcloud
 )
 MOD
 while read -r verdict file imported; do
