@@ -163,6 +163,34 @@ func TestVercelKindOutside(t *testing.T) {
 	}, "vercel")
 }
 
+// TestVercelSnapshotGone: a stopped sandbox whose snapshot is gone is still there, and says that it cannot be
+// resumed. It is neither made anew nor deleted unasked; a new generation starts over beside it.
+func TestVercelSnapshotGone(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		name := f.Unique("box")
+		f.Config(f.vercelBox())
+		f.settled()
+		f.stopOutside(name)
+		f.loseSnapshot(f.cloud.must(name).Snapshot)
+		f.Plan().Empty()
+		f.Apply(acctest.Args("-refresh-only")).Succeed()
+		if resumable := f.Show().Text(vercelAddress, "resumable"); resumable != "false" {
+			f.t.Errorf("resumable is %s", resumable)
+		}
+		f.Config(f.vercelBox(`desired_state = "running"`))
+		mentions(f, errorText(f, f.Apply().FailWith("expired"), "expired"), name, "expired or was deleted")
+		if made := f.cloud.sessions(); made != 1 || !f.exists(name) {
+			f.t.Errorf("there were %d sessions, and that the sandbox exists is %t", made, f.exists(name))
+		}
+		f.Config(f.vercelBox(`desired_state = "running"`, `generation = 2`))
+		f.Plan().Does("replace " + vercelAddress)
+		f.settled()
+		if !f.exists(name) || f.mustHash(name+"-g2") == "" {
+			f.t.Error("the new generation is not beside the old one")
+		}
+	}, "vercel")
+}
+
 // TestVercelCredentials: a plan of what is new needs no credentials, and an apply says which are absent.
 func TestVercelCredentials(t *testing.T) {
 	onOne(t, func(f *fixture) {
