@@ -61,7 +61,7 @@ type intent struct {
 	Snapshot string `json:"snapshot,omitempty"`
 	// Ran is true when the sandbox ran before a checkpoint that ends its session: it has to run after it.
 	Ran   bool      `json:"ran,omitempty"`
-	Since    time.Time `json:"since"`
+	Since time.Time `json:"since"`
 }
 
 // NewToken returns 128 random bits in hex: the id of a record, or an attachment.
