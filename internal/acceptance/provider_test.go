@@ -174,18 +174,29 @@ func TestAccEngineAway(t *testing.T) {
 	onEach(t, func(f *fixture) {
 		f.Config(f.block(session, "a", f.named("a")) + f.block(persistent, "a", f.named("b"), seed))
 		f.settled()
-		f.Setenv("DOCKER_HOST", "unix:///nowhere/engine.sock")
 		before := f.Show().Addresses()
-		f.Plan().FailWith("not_running")
-		f.Apply().FailWith("not_running")
-		f.Destroy().FailWith("not_running")
-		f.Destroy(acctest.NoRefresh()).FailWith("not_running")
-		if after := f.Show().Addresses(); len(after) != len(before) {
-			f.t.Errorf("the state has %q, and had %q", after, before)
+		away := func(code string) {
+			f.t.Helper()
+			f.Plan().FailWith(code)
+			f.Apply().FailWith(code)
+			f.Destroy().FailWith(code)
+			f.Destroy(acctest.NoRefresh()).FailWith(code)
+			if after := f.Show().Addresses(); len(after) != len(before) {
+				f.t.Errorf("the state has %q, and had %q", after, before)
+			}
 		}
-		f.Setenv("DOCKER_HOST", f.engine.Host())
+		if f.cloud != nil {
+			f.Setenv("VERCEL_TOKEN", "revoked-"+f.Tag)
+			away("unauthorized")
+			f.Setenv("VERCEL_TOKEN", f.cloud.server.Token())
+			f.haveBoxes(2)
+		} else {
+			f.Setenv("DOCKER_HOST", "unix:///nowhere/engine.sock")
+			away("not_running")
+			f.Setenv("DOCKER_HOST", f.engine.Host())
+		}
 		f.Plan().Empty()
-	}, "docker")
+	}, "docker", "vercel")
 }
 
 // TestAccOwnerInCI: an owner that dies with the runner is refused before anything is made.

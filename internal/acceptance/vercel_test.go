@@ -1,11 +1,13 @@
 package acceptance_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 )
 
 // vercelBox is a persistent sandbox with all that only a platform has.
@@ -137,6 +139,54 @@ func TestVercelOutside(t *testing.T) {
 		f.Plan().FailWith(missingCode)
 		if f.exists(name) {
 			f.t.Error("it was made anew")
+		}
+	}, "vercel")
+}
+
+// TestVercelKindOutside: made non-persistent outside, a sandbox would lose its files with its next stop. The
+// plan says so, and an apply makes it persistent again before that.
+func TestVercelKindOutside(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		name := f.Unique("box")
+		f.Config(f.vercelBox())
+		f.settled()
+		hash, fleeting := f.mustHash(name), false
+		_, err := f.cloud.client.UpdateSandbox(f.t.Context(), name, api.UpdateRequest{Persistent: &fleeting})
+		f.cloud.check(err)
+		plan := f.Plan().Does("update " + vercelAddress)
+		mentions(f, fmt.Sprint(plan.Diagnostics.Warnings()), "no longer so, by somebody outside")
+		f.settled()
+		f.stopOutside(name)
+		if !f.cloud.must(name).Persistent || f.mustHash(name) != hash {
+			f.t.Error("it is not persistent again, or lost its file")
+		}
+	}, "vercel")
+}
+
+// TestVercelSnapshotGone: a stopped sandbox whose snapshot is gone is still there, and says that it cannot be
+// resumed. It is neither made anew nor deleted unasked; a new generation starts over beside it.
+func TestVercelSnapshotGone(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		name := f.Unique("box")
+		f.Config(f.vercelBox())
+		f.settled()
+		f.stopOutside(name)
+		f.loseSnapshot(f.cloud.must(name).Snapshot)
+		f.Plan().Empty()
+		f.Apply(acctest.Args("-refresh-only")).Succeed()
+		if resumable := f.Show().Text(vercelAddress, "resumable"); resumable != "false" {
+			f.t.Errorf("resumable is %s", resumable)
+		}
+		f.Config(f.vercelBox(`desired_state = "running"`))
+		mentions(f, errorText(f, f.Apply().FailWith("expired"), "expired"), name, "expired or was deleted")
+		if made := f.cloud.sessions(); made != 1 || !f.exists(name) {
+			f.t.Errorf("there were %d sessions, and that the sandbox exists is %t", made, f.exists(name))
+		}
+		f.Config(f.vercelBox(`desired_state = "running"`, `generation = 2`))
+		f.Plan().Does("replace " + vercelAddress)
+		f.settled()
+		if !f.exists(name) || f.mustHash(name+"-g2") == "" {
+			f.t.Error("the new generation is not beside the old one")
 		}
 	}, "vercel")
 }

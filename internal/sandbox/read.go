@@ -20,6 +20,9 @@ type View struct {
 	Deleted bool
 	// Replaced is true when the name now belongs to an object that is not the one in the state.
 	Replaced bool
+	// KindChanged is true when somebody outside made a persistent sandbox one that loses its files, or the
+	// other way round. The next update makes it again what it was.
+	KindChanged bool
 	// TakenOver is true when another Terraform state has attached the object since.
 	TakenOver bool
 	// Attachment is what the record says; empty when the record is lost.
@@ -153,7 +156,10 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	if err := m.viewWorkspace(ctx, &view, *record, observed); err != nil {
 		return view, err
 	}
+	view.KindChanged = observed != nil && string(observed.Marks.Kind) != record.Kind
 	switch {
+	case pending == nil && view.KindChanged:
+		view.Status = StatusInterrupted
 	case pending == nil:
 	case pending.Operation == deleting:
 		view.Status = StatusDeleting

@@ -65,6 +65,10 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		resp.Diagnostics.Append(diagnostics.Warning(string(sandbox.CodeTakenOver), "Sandboxes Were Taken Over by Another State",
 			id+" has been attached by another Terraform state since. A destroy here only forgets it. Let go of it here with `terraform state rm`; an apply after that takes it back."))
 	}
+	if view.KindChanged {
+		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Interrupted, "Sandboxes Changed Their Kind Outside",
+			id+" was made persistent, or no longer so, by somebody outside: its next stop would not treat its files as the configuration says. The next apply makes it again what it was."))
+	}
 	if view.Deleted {
 		resp.Diagnostics.Append(diagnostics.Warning(diagnostics.Removed, "Sandboxes Were Deleted",
 			id+" was deleted by a run whose answer never reached this state."))
