@@ -131,6 +131,28 @@ func badRows() []badRow {
 		{name: "user with shell", hcl: badImage(`user = "root;id"`), at: "user", code: invalid},
 		{name: "working directory relative", hcl: badSession("local", `working_directory = "src"`), at: "working_directory", code: invalid},
 
+		// What only a platform refuses.
+		{name: "host network on vercel", hcl: badSession("vercel", `network = { mode = "host" }`), at: "network.mode", code: unsupported},
+		{name: "lists outside the restricted mode", hcl: badSession("vercel", `network = { mode = "deny-all", allow_domains = ["a.example"] }`), at: "network.mode", code: unsupported},
+		{name: "vCPUs 3", hcl: badSession("vercel", `cpus = 3`), at: "cpus", code: unsupported},
+		{name: "memory apart from vCPUs", hcl: badSession("vercel", "cpus = 2\n  memory_mib = 2048"), at: "memory_mib", code: unsupported},
+		{name: "port on loopback", hcl: badSession("vercel", `ports = [{ port = 3000 }]`), at: "ports", code: unsupported},
+		{name: "chosen address of a public port", hcl: badSession("vercel", `ports = [{ port = 3000, published_port = 80, public = true }]`), at: "ports", code: unsupported},
+		{name: "low public port", hcl: badSession("vercel", `ports = [{ port = 80, public = true }]`), at: "ports", code: unsupported},
+		{name: "three labels", hcl: badSession("vercel", `labels = { a = "", b = "", c = "" }`), at: "labels", code: unsupported},
+		{name: "session of a day and a second", hcl: badSession("vercel", `timeout = "24h0m1s"`), at: "timeout", code: unsupported},
+		{name: "environment of 4097 bytes", hcl: badSession("vercel", `environment = { A = "`+strings.Repeat("x", 4096)+`" }`), at: "environment", code: unsupported},
+		{name: "failover without region", hcl: badSession("vercel", `vercel = { failover_regions = ["sfo1"] }`), at: "vercel.failover_regions", code: unsupported},
+		{name: "failover to the region itself", hcl: badSession("vercel", `vercel = { region = "sfo1", failover_regions = ["sfo1"] }`), at: "vercel.failover_regions", code: unsupported},
+		{name: "eleven snapshots kept", hcl: strings.Replace(badPersistent("workspace_id = \"w1\"\n  snapshot_retention = { keep_last = 11 }"), `"local"`, `"vercel"`, 1), at: "snapshot_retention.keep_last", code: unsupported},
+		{name: "snapshots for an hour", hcl: strings.Replace(badPersistent("workspace_id = \"w1\"\n  snapshot_retention = { expiration = \"1h\" }"), `"local"`, `"vercel"`, 1), at: "snapshot_retention.expiration", code: unsupported},
+		{name: "mount on vercel", hcl: badSession("vercel", `mounts = [{ source = "/srv", target = "/srv" }]`), at: "mounts", code: unsupported},
+		{name: "volume on vercel", hcl: badSession("vercel", `volumes = { a = { target = "/a" } }`), at: "volumes", code: unsupported},
+		{name: "user on vercel", hcl: badSession("vercel", `user = "root"`), at: "user", code: unsupported},
+		{name: "main process on vercel", hcl: badSession("vercel", `command = ["true"]`), at: "command", code: unsupported},
+		{name: "working directory on vercel", hcl: badSession("vercel", `working_directory = "/tmp"`), at: "working_directory", code: unsupported},
+		{name: "root file system on vercel", hcl: badSession("vercel", `source = { rootfs = "/srv" }`), at: "source.rootfs", code: unsupported},
+
 		// Environment, secrets, labels.
 		{name: "variable that starts with a digit", hcl: badSession("local", `environment = { "1A" = "x" }`), at: `environment["1A"]`, code: invalid},
 		{name: "variable with hyphen", hcl: badSession("local", `environment = { "A-B" = "x" }`), at: `environment["A-B"]`, code: invalid},

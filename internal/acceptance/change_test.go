@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ const (
 type change struct {
 	name     string
 	kind     string // the resource; persistent when empty
-	backends string // where the row applies; everywhere when empty
+	backends string // where the row applies, by spaces; everywhere when empty
 	// attribute is what the plan has to show changed, and nothing else.
 	attribute     string
 	before, after string
@@ -49,10 +50,10 @@ func (c change) resource() string {
 
 func (c change) address() string { return c.resource() + "." + c.name }
 
-// changes is the table of section 6, as far as these resources have the attributes. %[1]s is a
+// changeRows is the table of section 6, as far as these resources have the attributes. %[1]s is a
 // directory on the host, %[2]s the tag of the workspace, %[3]s an image and %[4]s another one.
-func changes() []change {
-	docker, local := "docker", "local"
+func changeRows() []change {
+	docker, local, vercel := "docker", "local", "vercel"
 	purge := []string{`on_destroy = "purge"`}
 	return []change{
 		{name: "session_name", kind: session, attribute: "name", before: `name = "a-%[2]s"`, after: `name = "b-%[2]s"`, effect: replaced, code: "data_lost"},
@@ -68,6 +69,13 @@ func changes() []change {
 		{name: "rootfs_dropped", backends: local, attribute: "source", before: `source = { rootfs = "%[1]s/root-a" }`, after: ``, effect: refused, code: "purge_first"},
 		{name: "rootfs_purge", backends: local, attribute: "source", before: `source = { rootfs = "%[1]s/root-a" }`, after: `source = { rootfs = "%[1]s/root-b" }`, effect: replaced, code: "data_lost", keeps: purge},
 		{name: "backend_local", backends: local, attribute: "backend", before: ``, after: "backend = \"docker\"\n  source = { image = \"debian\" }", effect: refused, code: "purge_first"},
+		{name: "session_runtime", kind: session, backends: vercel, attribute: "source", before: `source = { runtime = "node22" }`, after: `source = { runtime = "node24" }`, effect: replaced, code: "data_lost"},
+		{name: "runtime_retain", backends: vercel, attribute: "source", before: `source = { runtime = "node22" }`, after: `source = { runtime = "node24" }`, effect: refused, code: "purge_first"},
+		{name: "runtime_dropped", backends: vercel, attribute: "source", before: `source = { runtime = "node22" }`, after: ``, effect: refused, code: "purge_first"},
+		{name: "runtime_purge", backends: vercel, attribute: "source", before: `source = { runtime = "node22" }`, after: `source = { runtime = "node24" }`, effect: replaced, code: "data_lost", keeps: purge},
+		{name: "vcr_retain", backends: vercel, attribute: "source", before: `source = { image = "team/one:1" }`, after: `source = { image = "team/two:1" }`, effect: refused, code: "purge_first"},
+		{name: "vcr_purge", backends: vercel, attribute: "source", before: `source = { image = "team/one:1" }`, after: `source = { image = "team/two:1" }`, effect: replaced, code: "data_lost", keeps: purge},
+		{name: "backend_vercel", backends: vercel, attribute: "backend", before: ``, after: `backend = "local"`, effect: refused, code: "purge_first"},
 		{name: "backend_docker", backends: docker, attribute: "backend", before: ``, after: "backend = \"local\"\n  source = null", effect: refused, code: "purge_first"},
 
 		{name: "generation_retain", attribute: "generation", before: ``, after: `generation = 2`, effect: startsOver, code: "retained"},
@@ -79,8 +87,8 @@ func changes() []change {
 		{name: "environment", attribute: "environment", before: `environment = { A = "1", B = "1" }`, after: `environment = { A = "2", C = "" }`, effect: inPlace},
 		{name: "environment_gone", attribute: "environment", before: `environment = { A = "1" }`, after: ``, effect: inPlace},
 		{name: "secrets", attribute: "secret_environment_wo_version", before: `secret_environment_wo_version = 1`, after: `secret_environment_wo_version = 2`, effect: inPlace, keeps: []string{`secret_environment_wo = { TOKEN = var.token }`}},
-		{name: "working_directory", attribute: "working_directory", before: `working_directory = "/workspace"`, after: `working_directory = "/tmp"`, effect: inPlace},
-		{name: "mounts", attribute: "mounts", before: `mounts = [{ source = "%[1]s/root-a", target = "/mnt/a" }]`, after: `mounts = [{ source = "%[1]s/root-b", target = "/mnt/b", read_only = true }, { source = "%[1]s/root-a", target = "/mnt/a" }]`, effect: inPlace},
+		{name: "working_directory", backends: "local docker", attribute: "working_directory", before: `working_directory = "/workspace"`, after: `working_directory = "/tmp"`, effect: inPlace},
+		{name: "mounts", backends: "local docker", attribute: "mounts", before: `mounts = [{ source = "%[1]s/root-a", target = "/mnt/a" }]`, after: `mounts = [{ source = "%[1]s/root-b", target = "/mnt/b", read_only = true }, { source = "%[1]s/root-a", target = "/mnt/a" }]`, effect: inPlace},
 		{name: "network", attribute: "network", before: `network = { mode = "deny-all" }`, after: `network = { mode = "allow-all" }`, effect: inPlace},
 		{name: "labels", attribute: "labels", before: `labels = { a = "1" }`, after: `labels = { a = "2", b = "1" }`, effect: inPlace},
 		{name: "user", backends: docker, attribute: "user", before: `user = "0"`, after: `user = "agent"`, effect: inPlace},
@@ -102,6 +110,32 @@ func changes() []change {
 		{name: "local_memory", backends: local, attribute: "memory_mib", before: ``, after: `memory_mib = 64`, effect: refused, code: "unsupported"},
 		{name: "local_timeout", backends: local, attribute: "timeout", before: ``, after: `timeout = "1h"`, effect: refused, code: "unsupported"},
 		{name: "local_docker", backends: local, attribute: "docker", before: ``, after: `docker = {}`, effect: refused, code: "unsupported"},
+
+		{name: "restricted", backends: vercel, attribute: "network", before: `network = { mode = "restricted", allow_domains = ["a.example"] }`, after: `network = { mode = "restricted", allow_domains = ["b.example", "*.c.example"], allow_cidrs = ["192.0.2.0/24"], deny_cidrs = ["192.0.2.7/32"] }`, effect: inPlace},
+		{name: "public_ports", backends: vercel, attribute: "ports", before: `ports = [{ port = 3000, public = true }]`, after: `ports = [{ port = 3001, public = true }, { port = 3000, protocol = "tcp", public = true }]`, effect: inPlace},
+		{name: "ports_gone", backends: vercel, attribute: "ports", before: `ports = [{ port = 3000, public = true }]`, after: ``, effect: inPlace},
+		{name: "vcpus", backends: vercel, attribute: "cpus", before: `cpus = 2`, after: `cpus = 4`, effect: inPlace},
+		{name: "memory_pair", backends: vercel, attribute: "memory_mib", before: `memory_mib = 4096`, after: `memory_mib = 8192`, effect: inPlace},
+		{name: "vcpus_gone", backends: vercel, attribute: "cpus", before: `cpus = 4`, after: ``, effect: inPlace},
+		{name: "longer", backends: vercel, attribute: "timeout", before: `timeout = "10m"`, after: `timeout = "20m"`, effect: inPlace},
+		{name: "shorter", backends: vercel, attribute: "timeout", before: `timeout = "20m"`, after: ``, effect: inPlace},
+		{name: "failover", backends: vercel, attribute: "vercel", before: `vercel = { region = "iad1" }`, after: `vercel = { region = "iad1", failover_regions = ["sfo1", "fra1"] }`, effect: inPlace},
+		{name: "retention_gone", backends: vercel, attribute: "snapshot_retention", before: `snapshot_retention = { keep_last = 2, expiration = "48h" }`, after: ``, effect: stateOnly},
+
+		{name: "vercel_user", backends: vercel, attribute: "user", before: ``, after: `user = "0"`, effect: refused, code: "unsupported"},
+		{name: "vercel_directory", backends: vercel, attribute: "working_directory", before: ``, after: `working_directory = "/tmp"`, effect: refused, code: "unsupported"},
+		{name: "vercel_command", backends: vercel, attribute: "command", before: ``, after: `command = ["true"]`, effect: refused, code: "unsupported"},
+		{name: "vercel_mounts", backends: vercel, attribute: "mounts", before: ``, after: `mounts = [{ source = "%[1]s/root-a", target = "/mnt/a" }]`, effect: refused, code: "unsupported"},
+		{name: "vercel_volumes", backends: vercel, attribute: "volumes", before: ``, after: `volumes = { a = { target = "/a" } }`, effect: refused, code: "unsupported"},
+		{name: "vercel_docker", backends: vercel, attribute: "docker", before: ``, after: `docker = {}`, effect: refused, code: "unsupported"},
+		{name: "vercel_port", backends: vercel, attribute: "ports", before: ``, after: `ports = [{ port = 3000 }]`, effect: refused, code: "unsupported"},
+		{name: "vercel_low_port", backends: vercel, attribute: "ports", before: ``, after: `ports = [{ port = 80, public = true }]`, effect: refused, code: "unsupported"},
+		{name: "vercel_cpus", backends: vercel, attribute: "cpus", before: ``, after: `cpus = 3`, effect: refused, code: "unsupported"},
+		{name: "vercel_memory", backends: vercel, attribute: "memory_mib", before: ``, after: `memory_mib = 1024`, effect: refused, code: "unsupported"},
+		{name: "vercel_labels", backends: vercel, attribute: "labels", before: ``, after: `labels = { a = "", b = "", c = "" }`, effect: refused, code: "unsupported"},
+		{name: "vercel_timeout", backends: vercel, attribute: "timeout", before: ``, after: `timeout = "25h"`, effect: refused, code: "unsupported"},
+		{name: "vercel_environment", backends: vercel, attribute: "environment", before: ``, after: `environment = { A = "` + strings.Repeat("x", 4096) + `" }`, effect: refused, code: "unsupported"},
+		{name: "vercel_capability", backends: vercel, attribute: "require_capabilities", before: ``, after: `require_capabilities = ["mounts"]`, effect: refused, code: "unsupported"},
 
 		{name: "desired_state", attribute: "desired_state", before: `desired_state = "running"`, after: `desired_state = "stopped"`, effect: inPlace, live: true},
 		{name: "checkpoint", attribute: "checkpoint_trigger", before: ``, after: `checkpoint_trigger = "now"`, effect: inPlace, live: true},
@@ -161,9 +195,7 @@ func (r *changeRun) identify(state *acctest.State, row change) identity {
 	address := row.address()
 	name := strings.TrimPrefix(state.Text(address, "id"), r.backend+"/")
 	found := identity{id: state.Text(address, "id"), recordID: state.Text(address, "record_id"), name: name, mark: r.mark(name, "record"), hash: r.fileHash(name, keptFile)}
-	if r.docker() {
-		found.container = r.engine.MustContainer(name).ID
-	}
+	found.container = r.container(name)
 	return found
 }
 
@@ -180,8 +212,8 @@ func TestAccWhatAChangeDoes(t *testing.T) {
 		for _, root := range []string{"root-a", "root-b"} {
 			makeRootfs(f.t, filepath.Join(host, root))
 		}
-		for _, row := range changes() {
-			if row.backends == "" || row.backends == f.backend {
+		for _, row := range changeRows() {
+			if row.backends == "" || slices.Contains(strings.Fields(row.backends), f.backend) {
 				run.rows = append(run.rows, row)
 			}
 		}
@@ -198,7 +230,7 @@ func TestAccWhatAChangeDoes(t *testing.T) {
 		run.refusals(func(c change) bool { return !unsupported(c) })
 		f.Setenv("TF_VAR_token", "other-"+f.Tag)
 		run.others()
-	})
+	}, everywhere()...)
 }
 
 // refusals plans all changes that must fail at once: each has to have its own error. What a backend
@@ -299,6 +331,9 @@ func (r *changeRun) checkAfter(row change, was, is identity, state *acctest.Stat
 	if changed := container != r.before[row.name].container; changed != remade {
 		r.t.Errorf("%s: that the container changed is %t, expected %t", row.name, changed, remade)
 	}
+	if r.cloud != nil {
+		r.checkEnvironment(row, r.cloud.must(is.name).Env)
+	}
 	switch row.name {
 	case "desired_state":
 		if r.running(is.name) {
@@ -311,13 +346,28 @@ func (r *changeRun) checkAfter(row change, was, is identity, state *acctest.Stat
 	}
 }
 
+// checkEnvironment looks at what the platform tells nobody.
+func (r *changeRun) checkEnvironment(row change, found map[string]string) {
+	r.t.Helper()
+	wanted := map[string]map[string]string{
+		"environment": {"A": "2", "C": ""}, "environment_gone": {}, "secrets": {"TOKEN": "other-" + r.Tag},
+	}[row.name]
+	if wanted != nil && !maps.Equal(wanted, found) {
+		r.t.Errorf("%s: the environment is %v", row.name, found)
+	}
+}
+
 // TestAccCreationOnlySources: where a sandbox was restored or cloned from is no difference later.
 func TestAccCreationOnlySources(t *testing.T) {
 	onEach(t, func(f *fixture) {
 		const restored, clone = persistent + ".restored", session + ".clone"
+		stopped := ""
+		if f.cloud != nil {
+			stopped = `desired_state = "stopped"` // what is cloned is what a stop saved
+		}
 		config := func(trigger, original string) string {
 			return f.block(persistent, "a", f.named("a"), seed, fmt.Sprintf("checkpoint_trigger = %q", trigger)) +
-				f.block(persistent, "b", f.named("b"), seed) +
+				f.block(persistent, "b", f.named("b"), seed, stopped) +
 				f.block(persistent, "restored", f.named("restored"), `source = { snapshot_id = sandlot_persistent_sandbox.a.current_snapshot_id }`) +
 				f.block(session, "clone", f.named("clone"), fmt.Sprintf("source = { clone_of = sandlot_persistent_sandbox.%s.id }", original))
 		}
@@ -326,13 +376,13 @@ func TestAccCreationOnlySources(t *testing.T) {
 		f.Apply().Succeed()
 		f.Config(strings.Replace(first, seed, seed+"\n  checkpoint_trigger = \"1\"", 1))
 		f.settled()
-		f.Config(config("1", "a"))
+		f.Config(config("1", "b"))
 		f.settled()
-		state, hash := f.Show(), f.mustHash(f.Unique("a"))
-		if f.mustHash(f.Unique("restored")) != hash || f.mustHash(f.Unique("clone")) != hash {
+		state := f.Show()
+		if f.mustHash(f.Unique("restored")) != f.mustHash(f.Unique("a")) || f.mustHash(f.Unique("clone")) != f.mustHash(f.Unique("b")) {
 			f.t.Error("the files did not come along")
 		}
-		f.Config(config("2", "b"))
+		f.Config(config("2", "a"))
 		f.Plan().Does("update " + persistent + ".a")
 		f.settled()
 		after := f.Show()
@@ -344,7 +394,7 @@ func TestAccCreationOnlySources(t *testing.T) {
 				f.t.Errorf("%s was touched", address)
 			}
 		}
-	})
+	}, everywhere()...)
 }
 
 // makeRootfs makes a root file system of one static program.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
 )
 
 // crashStep is an operation that is cut short at each of its writes.
@@ -84,6 +85,7 @@ resource "sandlot_command" "it" {
 var crashBackends = map[string]string{
 	"local":  "",
 	"docker": "  source  = { image = \"sandlot-test/busybox:1\" }\n  volumes = { cache = { target = \"/cache\" } }\n",
+	"vercel": "  ports  = [{ port = 3000, public = true }]\n  labels = { team = \"a\" }\n",
 }
 
 func crashChains() []crashChain {
@@ -95,13 +97,13 @@ func crashChains() []crashChain {
 	}
 	with := func(lists ...[]acctest.Option) []acctest.Option { return slices.Concat(lists...) }
 	return []crashChain{
-		{name: "purging", steps: []crashStep{
+		{name: "purging", sample: sampleSessions, steps: []crashStep{
 			{name: "create", options: with([]acctest.Option{purge})},
 			{name: "update", options: with(update, []acctest.Option{purge}), keeps: true},
 			{name: "replace", options: with(update, []acctest.Option{purge, next})},
 			{name: "destroy", options: with(update, []acctest.Option{purge, next}), destroy: true},
 		}},
-		{name: "retaining", steps: []crashStep{
+		{name: "retaining", sample: sampleSessions, steps: []crashStep{
 			{name: "create"},
 			{name: "destroy", destroy: true, keeps: true},
 			{name: "re-attach", options: with(update), keeps: true},
@@ -114,7 +116,7 @@ func crashChains() []crashChain {
 // the step again: it must end where an undisturbed one does, with nothing left over and nothing
 // doubled. The points are those of a recorded run.
 func TestCrash(t *testing.T) {
-	for _, backend := range []string{"local", "docker"} {
+	for _, backend := range chosen(everywhere()) {
 		for _, chain := range append(crashChains(), laneCrashChain()) {
 			t.Run(backend+"/"+chain.name, func(t *testing.T) {
 				t.Parallel()
@@ -186,6 +188,7 @@ type crashRun struct {
 	t       *testing.T
 	backend string
 	engine  *acctest.Engine
+	cloud   *platform
 	saves   bool
 	// kept is what a command inside wrote when the sandbox was made.
 	kept string
@@ -194,11 +197,14 @@ type crashRun struct {
 func newCrashRun(t *testing.T, cli acctest.CLI, backend string, chain crashChain) *crashRun {
 	t.Helper()
 	run := &crashRun{Workspace: acctest.NewWorkspace(t, cli, acctest.Build(t, "crashtest")), t: t, backend: backend, saves: chain.saves}
-	if backend == "docker" {
+	switch backend {
+	case "docker":
 		run.engine = acctest.DockerEngine(t)
 		dockerImage(t)
 		run.engine.CleanUp("sandlot.owner=" + run.Owner)
-	} else {
+	case "vercel":
+		run.cloud = newPlatform(t, run.Workspace)
+	default:
 		needBubblewrap(t)
 	}
 	if chain.config != nil {
@@ -248,6 +254,10 @@ func (r *crashRun) box() string { return "sandlot-dev-ws-" + workspaceHash("cras
 // workspaceFile reads a file of a workspace past the provider, "" when there is none.
 func (r *crashRun) workspaceFile(name, file string) string {
 	r.t.Helper()
+	if r.cloud != nil {
+		content, _ := r.cloud.readFile(name, file)
+		return string(content)
+	}
 	if r.backend == "docker" {
 		if _, found := r.engine.Container(name); !found {
 			return ""
@@ -270,6 +280,11 @@ func (r *crashRun) inventory() string {
 	if r.engine != nil {
 		objects := r.engine.Objects("sandlot.owner=" + r.Owner)
 		fmt.Fprintf(&b, "containers %d, volumes %d, images %d, networks %d\n", len(objects.Containers), len(objects.Volumes), len(objects.Images), len(objects.Networks))
+	}
+	if r.cloud != nil {
+		b.WriteString(r.cloud.described(func(snapshot simulator.SnapshotEntry) bool {
+			return r.saves && there && snapshot.Sandbox == r.box() && !snapshot.Automatic
+		}))
 	}
 	for _, folder := range []string{"sandboxes", "snapshots", "staging", "trash"} {
 		entries, err := os.ReadDir(filepath.Join(r.DataDir, "local", folder))

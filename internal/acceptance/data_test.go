@@ -35,8 +35,8 @@ func TestRetainedDataComesBack(t *testing.T) {
 		if left := f.Show().Addresses(); len(left) > 0 {
 			f.t.Fatalf("the state still holds %v", left)
 		}
-		if f.docker() && f.engine.MustContainer(name).State.Running {
-			f.t.Error("the retained container still runs")
+		if f.running(name) {
+			f.t.Error("the retained sandbox still runs")
 		}
 
 		f.Apply().Succeed().Warn("reattached")
@@ -91,7 +91,7 @@ func TestCreateBeforeDestroyKeepsData(t *testing.T) {
 		}
 		f.Destroy(purge).Succeed()
 		f.nothingLeft()
-	})
+	}, everywhere()...)
 }
 
 // TestTwoStatesOneWorkspace applies one workspace id from two states at the same moment, each with a
@@ -104,7 +104,7 @@ func TestTwoStatesOneWorkspace(t *testing.T) {
 	if len(clis) == 0 {
 		t.Skip("no CLI is there")
 	}
-	for _, backend := range []string{"local", "docker"} {
+	for _, backend := range chosen(everywhere()) {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, clis[0], backend)
@@ -171,6 +171,12 @@ func (f *fixture) nothingLeft() {
 		}
 		return
 	}
+	if f.cloud != nil {
+		if boxes, snapshots := f.cloud.boxes(), f.cloud.allSnapshots(); len(boxes)+len(snapshots) > 0 {
+			f.t.Errorf("left over: sandboxes %v, snapshots %v", boxes, snapshots)
+		}
+		return
+	}
 	for _, folder := range []string{"sandboxes", "snapshots", "staging", "trash"} {
 		for file := range acctest.ReadTree(f.t, filepath.Join(f.DataDir, "local", folder)) {
 			if file != "." {
@@ -200,7 +206,7 @@ func TestTaintAfterTakeoverKeepsData(t *testing.T) {
 		first.Plan(purge).Empty()
 		first.Destroy(purge).Succeed()
 		f.nothingLeft()
-	})
+	}, everywhere()...)
 }
 
 // TestPurgedByAnotherStateIsMissing purges in the state that took a sandbox over. The one that lost it
@@ -215,7 +221,7 @@ func TestPurgedByAnotherStateIsMissing(t *testing.T) {
 		second.Apply(purge).Succeed()
 		second.Destroy(purge).Succeed()
 		first.Plan().FailWith("sandbox_missing")
-	})
+	}, everywhere()...)
 }
 
 // TestForeignNamesakeIsLeftAlone lets somebody else make a sandbox of the same name after ours was
@@ -232,7 +238,7 @@ func TestForeignNamesakeIsLeftAlone(t *testing.T) {
 			theirs.Config(f.dataConfig())
 			f.Apply(acctest.Var("on_destroy", policy)).Succeed()
 			name := f.Show().Text(keptAddress, "name")
-			f.removeByHand(name)
+			f.vanish(name)
 			theirs.Apply(acctest.Var("on_destroy", "purge")).Succeed()
 			hash := f.fileHash(name, keptFile)
 			f.Destroy(acctest.NoRefresh()).Succeed()
@@ -240,25 +246,12 @@ func TestForeignNamesakeIsLeftAlone(t *testing.T) {
 			if now := f.fileHash(name, keptFile); now != hash || hash == "" {
 				f.t.Errorf("%s: their file has the hash %q, before %q", policy, now, hash)
 			}
-			if f.docker() && !f.engine.MustContainer(name).State.Running {
-				f.t.Errorf("%s: their container was stopped", policy)
+			if !f.running(name) {
+				f.t.Errorf("%s: their sandbox was stopped", policy)
 			}
 			theirs.Destroy(acctest.Var("on_destroy", "purge")).Succeed()
 		}
-	})
-}
-
-// removeByHand removes a sandbox with its workspace, past the provider.
-func (f *fixture) removeByHand(name string) {
-	f.t.Helper()
-	if f.docker() {
-		f.engine.Remove(name)
-		f.engine.RemoveVolume(name + "-workspace")
-		return
-	}
-	if err := os.RemoveAll(f.sandboxDir(name)); err != nil {
-		f.t.Fatal(err)
-	}
+	}, everywhere()...)
 }
 
 // TestMountBehindLinks mounts links that lead to the data directory and to an engine's socket.

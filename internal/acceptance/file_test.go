@@ -2,8 +2,6 @@ package acceptance_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,20 +17,7 @@ func (f *fixture) inSandbox(more string) string {
 // content reads a file of the sandbox past the provider, "" when there is none.
 func (f *fixture) content(file string) string {
 	f.t.Helper()
-	name := f.Show().Text(keptAddress, "name")
-	if f.cloud != nil {
-		content, _ := f.cloud.readFile(name, "/workspace/"+file)
-		return string(content)
-	}
-	if f.docker() {
-		content, _ := f.engine.ReadFile(name, "/workspace/"+file)
-		return string(content)
-	}
-	content, err := os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
-	if err != nil && !os.IsNotExist(err) {
-		f.t.Fatal(err)
-	}
-	return string(content)
+	return f.read(f.nameOf(keptAddress), file)
 }
 
 func (f *fixture) holds(file, wanted string) {

@@ -42,25 +42,40 @@ const backendsVariable = "SANDLOT_TEST_BACKENDS"
 // everywhere are all backends, for tests whose configurations each of them honors.
 func everywhere() []string { return []string{"local", "docker", "vercel"} }
 
+// chosen are those of the backends that backendsVariable leaves.
+func chosen(backends []string) []string {
+	only := strings.Fields(os.Getenv(backendsVariable))
+	if len(only) == 0 {
+		return backends
+	}
+	return slices.DeleteFunc(backends, func(backend string) bool { return !slices.Contains(only, backend) })
+}
+
 // onEach runs a parallel subtest for each CLI and each of the backends; without any, for those that
-// share a machine with the CLI.
+// share a machine with the CLI. Vercel takes its turn under one of the CLIs, another one for each other
+// test: what they do differently they do on every backend.
 func onEach(t *testing.T, test func(f *fixture), backends ...string) {
 	t.Helper()
 	t.Parallel()
 	if len(backends) == 0 {
 		backends = []string{"local", "docker"}
 	}
-	if chosen := strings.Fields(os.Getenv(backendsVariable)); len(chosen) > 0 {
-		backends = slices.DeleteFunc(backends, func(backend string) bool { return !slices.Contains(chosen, backend) })
+	backends = chosen(backends)
+	clis, turn := acctest.CLIs(t), len(t.Name())
+	for i, cli := range clis {
+		t.Run(cli.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, backend := range backends {
+				if backend == "vercel" && i != turn%len(clis) {
+					continue
+				}
+				t.Run(backend, func(t *testing.T) {
+					t.Parallel()
+					test(newFixture(t, cli, backend))
+				})
+			}
+		})
 	}
-	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
-		for _, backend := range backends {
-			t.Run(backend, func(t *testing.T) {
-				t.Parallel()
-				test(newFixture(t, cli, backend))
-			})
-		}
-	})
 }
 
 // onOne runs a parallel subtest for each of the backends, each under another of the CLIs: for what
@@ -75,6 +90,7 @@ func onOne(t *testing.T, test func(f *fixture), backends ...string) {
 	if len(backends) == 0 {
 		backends = []string{"local"}
 	}
+	backends = chosen(backends)
 	for i, backend := range backends {
 		cli := clis[(i+len(t.Name()))%len(clis)]
 		t.Run(backend+"/"+cli.Name, func(t *testing.T) {
@@ -94,7 +110,7 @@ func newFixture(t *testing.T, cli acctest.CLI, backend string) *fixture {
 		f.Setenv("DOCKER_HOST", f.engine.Host())
 	}
 	if backend == "vercel" {
-		f.cloud = newPlatform(f)
+		f.cloud = newPlatform(t, f.Workspace)
 	}
 	return f
 }
@@ -147,35 +163,38 @@ const keptFile = "kept"
 // can make them again.
 const seed = `setup = [{ command = ["sh", "-c", "head -c 4096 /dev/urandom > /workspace/` + keptFile + `"] }]`
 
-// fileHash returns the SHA-256 of a file in the workspace, "" when there is none. It asks the disk
-// or the engine, not the provider.
+// workspaceFile reads a file in the workspace, past the provider: from the disk, the engine or the
+// simulator's own disk. None of it starts anything.
+func (f *fixture) workspaceFile(name, file string) (content []byte, found bool) {
+	f.t.Helper()
+	switch {
+	case f.cloud != nil:
+		return f.cloud.readFile(name, file)
+	case f.docker():
+		return f.engine.ReadFile(name, "/workspace/"+file)
+	}
+	content, err := os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.t.Fatal(err)
+	}
+	return content, err == nil
+}
+
+// read is the content of a file in the workspace, "" when there is none.
+func (f *fixture) read(name, file string) string {
+	f.t.Helper()
+	content, _ := f.workspaceFile(name, file)
+	return string(content)
+}
+
+// fileHash returns the SHA-256 of a file in the workspace, "" when there is none.
 func (f *fixture) fileHash(name, file string) string {
 	f.t.Helper()
-	var content []byte
-	if f.cloud != nil {
-		read, found := f.cloud.readFile(name, "/workspace/"+file)
-		if !found {
-			return ""
-		}
-		content = read
-	} else if f.docker() {
-		read, found := f.engine.ReadFile(name, "/workspace/"+file)
-		if !found {
-			return ""
-		}
-		content = read
-	} else {
-		var err error
-		content, err = os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
-		if errors.Is(err, fs.ErrNotExist) {
-			return ""
-		}
-		if err != nil {
-			f.t.Fatal(err)
-		}
+	content, found := f.workspaceFile(name, file)
+	if !found {
+		return ""
 	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return sum(string(content))
 }
 
 // mustHash is fileHash of a file that has to be there.

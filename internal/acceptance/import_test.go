@@ -8,24 +8,34 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 )
 
 // imported is a configuration whose every part has to come out of an import again.
 func (f *fixture) imported(mount string) string {
 	common := []string{
 		`environment = { A = "1" }`, `secret_environment_wo = { TOKEN = var.token }`, `secret_environment_wo_version = 2`,
-		`working_directory = "/tmp"`, fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt/a", read_only = true }]`, mount),
 		`network = { mode = "deny-all" }`, `desired_state = "running"`, `labels = { a = "1" }`, seed,
-		`require_capabilities = ["mounts"]`, `on_destroy = "purge"`, `timeouts = { create = "3m" }`,
+		`require_capabilities = ["snapshot"]`, `on_destroy = "purge"`, `timeouts = { create = "3m" }`,
+	}
+	if f.cloud != nil {
+		common[3] = `network = { mode = "restricted", allow_domains = ["a.example"], deny_cidrs = ["192.0.2.0/24"] }`
+		common = append(common, `ports = [{ port = 3000, public = true }, { port = 3001, protocol = "tcp", public = true }]`, `cpus = 4`, `memory_mib = 8192`,
+			`timeout = "600s"`, `source = { runtime = "node24" }`, `vercel = { region = "iad1", failover_regions = ["fra1", "sfo1"] }`)
+	} else {
+		common = append(common, `working_directory = "/tmp"`, fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt/a", read_only = true }]`, mount))
 	}
 	if f.docker() {
-		common[5] = `ports = [{ port = 82, protocol = "tcp" }, { port = 81 }]`
+		common[3] = `ports = [{ port = 82, protocol = "tcp" }, { port = 81 }]`
 		common = append(common, `cpus = 0.5`, `memory_mib = 64`, `user = "1000"`, `command = ["sleep", "5000"]`, `timeout = "60m"`,
 			`volumes = { data = { target = "/data" } }`, `docker = { pids_limit = 55, pull_policy = "never", add_capabilities = ["NET_RAW"] }`)
 	}
 	empty := []string{f.named("empty"), `environment = {}`, `labels = {}`, `mounts = []`, `setup = []`, `require_capabilities = []`, `timeouts = {}`, `snapshot_retention = {}`}
 	if f.docker() {
 		empty = append(empty, `ports = []`, `volumes = {}`, `docker = {}`)
+	}
+	if f.cloud != nil {
+		empty = append(empty, `ports = []`, `vercel = {}`, `cpus = 2`, `timeout = "300s"`, `network = { mode = "allow-all" }`)
 	}
 	return secretVariable + f.block(persistent, "empty", empty...) + f.block(persistent, "a", append([]string{f.workspaceID("w"), `generation = 2`, `on_missing = "keep"`, `checkpoint_trigger = "x"`, `snapshot_retention = { keep_last = 2, expiration = "24h" }`}, common...)...) +
 		f.block(session, "a", append([]string{f.named("s")}, common...)...) +
@@ -60,17 +70,12 @@ func TestAccImport(t *testing.T) {
 		for _, address := range addresses {
 			ids[address] = state.Text(address, "id")
 		}
-		var proxy *acctest.EngineProxy
-		if f.docker() {
-			proxy = acctest.NewEngineProxy(f.t, f.engine)
-			f.Setenv("DOCKER_HOST", proxy.Host())
-		}
+		watched := f.watch()
 		look := func(work func()) {
 			f.t.Helper()
 			acctest.Untouched(f.t, f.DataDir, work)
-			if proxy != nil && len(proxy.Writes()) > 0 {
-				f.t.Errorf("looking made these calls: %q", proxy.Writes())
-			}
+			watched.onlyReads("the import")
+			watched.forget()
 		}
 
 		byID := f.beside(config)
@@ -91,6 +96,7 @@ func TestAccImport(t *testing.T) {
 		look(func() { onlyImports(f, byBlock.Plan(), addresses) })
 		byBlock.Apply().Succeed()
 		byBlock.Plan().Empty()
+		watched.forget()
 
 		if f.CLI.Terraform() {
 			return // identities came with 1.12
@@ -104,7 +110,7 @@ func TestAccImport(t *testing.T) {
 		look(func() { onlyImports(f, byIdentity.Plan(), addresses) })
 		byIdentity.Apply().Succeed()
 		byIdentity.Plan().Empty()
-	})
+	}, everywhere()...)
 }
 
 // beside is another checkout with the configuration, by the same owner.
@@ -157,8 +163,13 @@ func TestAccImportWithoutStore(t *testing.T) {
 		other.Import(persistent+".a", f.id(name)).Succeed()
 		plan := other.Plan()
 		plan.Does("update " + persistent + ".a")
+		adopted := []string{"workspace_id", "source", "setup", "timeouts", "on_missing"}
+		if f.cloud != nil {
+			// It tells nobody the environment, so that is handed in anew.
+			adopted = append(append(adopted, "environment"), volatile...)
+		}
 		for _, attribute := range plan.JSON().Resource(persistent + ".a").Differences() {
-			if !slices.Contains([]string{"workspace_id", "source", "setup", "timeouts", "on_missing"}, attribute) {
+			if !slices.Contains(adopted, attribute) {
 				f.t.Errorf("the adoption changes %s", attribute)
 			}
 		}
@@ -169,15 +180,20 @@ func TestAccImportWithoutStore(t *testing.T) {
 		if found := other.Show().Text(persistent+".a", "record_id"); found != recordID {
 			f.t.Errorf("the record is %s, and was %s", found, recordID)
 		}
-	})
+	}, everywhere()...)
 }
 
-// container is the id of the sandbox's container, "" on local.
+// container is the identity that the engine gives the sandbox of a name, "" on local: the id of its
+// container, or what tells one sandbox of a platform from the next of its name.
 func (f *fixture) container(name string) string {
-	if !f.docker() {
-		return ""
+	f.t.Helper()
+	switch {
+	case f.cloud != nil:
+		return f.cloud.must(name).UID
+	case f.docker():
+		return f.engine.MustContainer(name).ID
 	}
-	return f.engine.MustContainer(name).ID
+	return ""
 }
 
 // TestAccImportRefused: what cannot be imported says why, and is not touched.
@@ -187,6 +203,10 @@ func TestAccImportRefused(t *testing.T) {
 		f.Config(config)
 		f.Apply().Succeed()
 		foreign := f.Unique("foreign")
+		if f.cloud != nil {
+			_, err := f.cloud.client.CreateSandbox(f.t.Context(), api.CreateRequest{Name: foreign, Tags: map[string]string{"whose": "theirs"}})
+			f.cloud.check(err)
+		}
 		if f.docker() {
 			f.engine.Call(http.MethodPost, "/containers/create?name="+foreign, map[string]any{"Image": f.image, "Cmd": []string{"sh"}, "Labels": map[string]string{"sandlot.acctest": f.Tag}})
 			f.t.Cleanup(func() { f.engine.Remove(foreign) })
@@ -199,7 +219,7 @@ func TestAccImportRefused(t *testing.T) {
 			other.Import(session+".a", f.id(f.Unique("a"))).FailWith("other_kind")
 			other.Import(persistent+".a", f.id("absent")).FailWith(missingCode)
 			stranger.Import(persistent+".a", f.id(f.Unique("a"))).FailWith("not_ours")
-			if f.docker() {
+			if f.backend != "local" {
 				other.Import(persistent+".a", f.id(foreign)).FailWith("not_ours")
 			}
 			for _, id := range []string{"", "a", "nowhere/a", f.backend + "/", f.backend + "/../a", f.backend + "/A"} {
@@ -212,12 +232,12 @@ func TestAccImportRefused(t *testing.T) {
 			f.t.Errorf("a refused import left %q in the state", left)
 		}
 		// A name that somebody else has is refused by a create too, which names the import.
-		if !f.docker() {
+		if f.backend == "local" {
 			return
 		}
 		other.Config(f.block(persistent, "a", f.named("foreign")))
 		other.Apply().FailWith("not_ours")
 		stranger.Config(f.block(persistent, "a", f.named("a")))
 		stranger.Apply().FailWith("not_ours")
-	})
+	}, everywhere()...)
 }

@@ -102,6 +102,8 @@ func badLaneRows() []badRow {
 		{name: "smoke check null", hcl: badLane("", `smoke_checks = [null]`), at: "smoke_checks[0].command", code: required},
 		{name: "network mode of another design", hcl: badLane("", `network = { mode = "restricted" }`), at: "network.mode", code: invalid},
 		{name: "host network on docker", hcl: badLaneOn("docker", docker, `network = { mode = "host" }`), at: "network.mode", code: unsupported},
+		{name: "host network on vercel", hcl: badLaneOn("vercel", "", `network = { mode = "host" }`), at: "network.mode", code: unsupported},
+		{name: "rootfs on vercel", hcl: badLaneOn("vercel", `source = { rootfs = "/srv" }`, ""), at: "manifest.source.rootfs", code: unsupported},
 		{name: "expiration negative", hcl: badLane("", `expiration = "-1h"`), at: "expiration", code: invalid},
 		{name: "expiration in days", hcl: badLane("", `expiration = "14d"`), at: "expiration", code: invalid},
 		{name: "min_age", hcl: badLane("", `retention = { min_age = "2w" }`), at: "retention.min_age", code: invalid},

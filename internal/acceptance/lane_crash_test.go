@@ -54,7 +54,7 @@ resource "sandlot_workspace_runtime" "it" {
 }
 `
 
-var laneCrashSources = map[string]string{"local": "", "docker": "    source = { image = \"sandlot-test/busybox:1\" }"}
+var laneCrashSources = map[string]string{"local": "", "vercel": "", "docker": "    source = { image = \"sandlot-test/busybox:1\" }"}
 
 // laneCrashChain bakes, provisions, rotates, migrates, saves, restores and purges.
 func laneCrashChain() crashChain {
@@ -77,20 +77,37 @@ func laneCrashChain() crashChain {
 	}
 }
 
+// onceOf leaves the first of each row of points that are all alike.
+func onceOf(alike func(crashPoint) bool, points []crashPoint) []crashPoint {
+	var chosen []crashPoint
+	for i, point := range points {
+		if i == 0 || !alike(point) || !alike(points[i-1]) {
+			chosen = append(chosen, point)
+		}
+	}
+	return chosen
+}
+
+// sampleSessions counts the commands and uploads that follow on each other in one session of a platform
+// once: a command that looks for a file is a request like one that writes it.
+func sampleSessions(backend string, _ int, points []crashPoint) []crashPoint {
+	if os.Getenv(everyCrashVariable) != "" || backend != "vercel" {
+		return points
+	}
+	return onceOf(func(point crashPoint) bool {
+		return strings.HasSuffix(point.label, "-cmd") || strings.HasSuffix(point.label, "-fs-write")
+	}, points)
+}
+
 // sampleCrashes takes points in equal steps. What a backend does while it makes one sandbox aside
 // (its staging) counts once: the tests of the other chains kill there.
 func sampleCrashes(backend string, step int, points []crashPoint) []crashPoint {
 	if os.Getenv(everyCrashVariable) != "" {
 		return points
 	}
-	aside := func(point crashPoint) bool { return strings.HasPrefix(point.object, "local/staging/") }
-	var chosen []crashPoint
-	for i, point := range points {
-		if i == 0 || !aside(point) || !aside(points[i-1]) {
-			chosen = append(chosen, point)
-		}
-	}
-	stride := map[string]int{"local": 7, "docker": 11}[backend]
+	chosen := onceOf(func(point crashPoint) bool { return strings.HasPrefix(point.object, "local/staging/") }, points)
+	chosen = sampleSessions(backend, step, chosen)
+	stride := map[string]int{"local": 7, "docker": 11, "vercel": 4}[backend]
 	var sample []crashPoint
 	for i := step % stride; i < len(chosen); i += stride {
 		sample = append(sample, chosen[i])
@@ -130,6 +147,9 @@ func (r *crashRun) hasSnapshot(id string) bool {
 	r.t.Helper()
 	if r.engine != nil {
 		return len(r.engine.Objects("sandlot.snapshot="+id).Images) > 0
+	}
+	if r.cloud != nil {
+		return slices.Contains(r.cloud.snapshots(), id)
 	}
 	_, err := os.Stat(filepath.Join(r.DataDir, "local", "snapshots", id+".tar.zst"))
 	return err == nil

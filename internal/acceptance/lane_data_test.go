@@ -96,5 +96,5 @@ locals {
 		if printed, _ := state.Output("printed").(string); !json.Valid([]byte(printed)) {
 			f.t.Errorf("the handle is no JSON: %s", printed)
 		}
-	})
+	}, everywhere()...)
 }

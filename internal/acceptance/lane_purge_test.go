@@ -64,7 +64,7 @@ func TestAccPurgeRefusals(t *testing.T) {
 		other.Destroy().Succeed()
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	}, "local", "docker")
+	}, everywhere()...)
 }
 
 // TestAccPreviewEnvironment destroys a whole environment, whose base was rotated meanwhile, with one
@@ -86,7 +86,7 @@ func TestAccPreviewEnvironment(t *testing.T) {
 		}
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	})
+	}, everywhere()...)
 }
 
 // TestAccPrune: with retention.purge each rotation deletes what nothing keeps, and never the current
@@ -130,5 +130,5 @@ func TestAccPrune(t *testing.T) {
 		}
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	})
+	}, "local", "vercel")
 }

@@ -79,7 +79,7 @@ func TestAccRotation(t *testing.T) {
 		if back.Text(lane, "previous_snapshot_id") != second.Text(lane, "snapshot_id") {
 			f.t.Error("there is no way forward again")
 		}
-	})
+	}, everywhere()...)
 }
 
 // stateful passes where it runs first, and fails in whatever was made from there.
@@ -133,7 +133,7 @@ func TestAccFailedBake(t *testing.T) {
 		f.Config(f.lane("it", []string{says("two")}) + f.runtime("it", "kept"))
 		f.settled()
 		f.haveSnapshots(2)
-	}, "local", "docker")
+	}, everywhere()...)
 }
 
 // TestAccLaneLife goes through what can become of a lane besides a rotation.
@@ -188,7 +188,7 @@ func TestAccLaneLife(t *testing.T) {
 		f.settled()
 		f.Destroy().Succeed().Warn("data_lost")
 		f.haveSnapshots(1) // that of the lane "other", which is retired
-	}, "local")
+	}, "local", "vercel")
 }
 
 // TestAccLaneTakenOver: a second state of the same owner takes a lane over without a bake, and the
@@ -212,5 +212,5 @@ func TestAccLaneTakenOver(t *testing.T) {
 		other.Plan().Empty()
 		other.Destroy().Succeed()
 		f.nothingLeft()
-	})
+	}, "local", "vercel")
 }

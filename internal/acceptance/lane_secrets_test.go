@@ -71,5 +71,5 @@ func TestSecretsOfBakesStandNowhere(t *testing.T) {
 		refused := f.Plan().FailWith("secret_name")
 		mentions(f, refused.Diagnostics.Errors()[0].Detail, "DEPLOY_TOKEN")
 		f.silent("the refusal", []byte(refused.Stdout+refused.Stderr), snapshots)
-	}, "local", "docker")
+	}, everywhere()...)
 }

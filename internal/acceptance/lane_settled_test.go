@@ -124,5 +124,5 @@ func TestAccLanesAndRuntimesSettle(t *testing.T) {
 			f.t.Errorf("%d snapshots are current", rows)
 		}
 		f.Destroy().Succeed()
-	})
+	}, everywhere()...)
 }

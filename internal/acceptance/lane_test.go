@@ -69,6 +69,9 @@ func (f *fixture) snapshots() []string {
 	if f.docker() {
 		return f.engine.Objects("sandlot.owner=" + f.Owner).Images
 	}
+	if f.cloud != nil {
+		return f.cloud.snapshots()
+	}
 	found, err := filepath.Glob(filepath.Join(f.DataDir, "local", "snapshots", "*.tar.zst"))
 	if err != nil {
 		f.t.Fatal(err)
@@ -90,6 +93,9 @@ func (f *fixture) boxes() []string {
 	if f.docker() {
 		return f.engine.Objects("sandlot.owner=" + f.Owner).Containers
 	}
+	if f.cloud != nil {
+		return f.cloud.boxes()
+	}
 	entries, err := os.ReadDir(filepath.Join(f.DataDir, "local", "sandboxes"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.t.Fatal(err)
@@ -110,20 +116,6 @@ func (f *fixture) haveBoxes(want int) {
 	}
 }
 
-// read is the content of a file in a workspace, past the provider; "" when there is none.
-func (f *fixture) read(name, file string) string {
-	f.t.Helper()
-	if f.docker() {
-		content, _ := f.engine.ReadFile(name, "/workspace/"+file)
-		return string(content)
-	}
-	content, err := os.ReadFile(filepath.Join(f.sandboxDir(name), "workspace", file))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.t.Fatal(err)
-	}
-	return string(content)
-}
-
 // loseSnapshot deletes a snapshot behind the provider's back.
 func (f *fixture) loseSnapshot(id string) {
 	f.t.Helper()
@@ -135,6 +127,11 @@ func (f *fixture) loseSnapshot(id string) {
 		for _, image := range images {
 			f.engine.Call(http.MethodDelete, "/images/"+url.PathEscape(image)+"?force=1", nil)
 		}
+		return
+	}
+	if f.cloud != nil {
+		_, err := f.cloud.client.DeleteSnapshot(f.t.Context(), id)
+		f.cloud.check(err)
 		return
 	}
 	for _, suffix := range []string{".tar.zst", ".json"} {

@@ -59,63 +59,70 @@ data "sandlot_sandboxes" "it" {
 // and are gone: no file below the data directory changes and no call but reads reaches the engine.
 func TestLookingNeverTouches(t *testing.T) {
 	onEach(t, func(f *fixture) {
-		var proxy *acctest.EngineProxy
-		if f.docker() {
-			proxy = acctest.NewEngineProxy(t, f.engine)
-			f.Setenv("DOCKER_HOST", proxy.Host())
-		} else {
+		if f.backend == "local" {
 			needBubblewrap(f.t)
 		}
 		f.Config(f.lookingConfig())
 		f.Apply().Succeed()
+		watched := f.watch()
 		state := f.Show()
 		kept := state.Text("sandlot_persistent_sandbox.kept", "name")
 		look := func(what string, looks ...func()) {
+			f.t.Helper()
 			for _, one := range looks {
-				acctest.Untouched(f.t, f.DataDir, func() {
-					if proxy != nil {
-						proxy.Forget()
-					}
-					one()
-				})
-			}
-			if proxy == nil {
-				return
-			}
-			if calls := proxy.Calls(); len(calls) == 0 {
-				f.t.Errorf("%s: no call reached the engine, so nothing was looked at", what)
-			}
-			if writes := proxy.Writes(); len(writes) > 0 {
-				f.t.Errorf("%s: more than reads reached the engine: %v", what, writes)
+				watched.forget()
+				acctest.Untouched(f.t, f.DataDir, one)
+				watched.onlyReads(what)
 			}
 		}
 		plan := func() { f.Plan() }
-		look("running", plan, func() { f.Apply(acctest.Args("-refresh-only")).Succeed() }, func() { f.PlanDestroy().Succeed() })
+		refresh := func() { f.Apply(acctest.Args("-refresh-only")).Succeed() }
+		look("running", plan, refresh, func() { f.PlanDestroy().Succeed() })
 		other := f.Beside()
 		other.Config(f.block(persistent, "kept", f.workspaceID("look")) + f.lane("it", []string{says("base")}) + f.runtime("it", "runtime", templateLine("1")))
 		for _, address := range []string{"sandlot_persistent_sandbox.kept", lane, work} {
 			look("import", func() { other.Import(address, state.Text(address, "id")).Succeed() })
 		}
 		f.vanish(state.Text(work, "name"))
-		look("runtime gone", func() { f.Plan().FailWith(lostCode) }, func() { f.Apply(acctest.Args("-refresh-only")).Succeed() })
+		look("runtime gone", func() { f.Plan().FailWith(lostCode) }, refresh)
 		f.loseSnapshot(state.Text(lane, "snapshot_id"))
 		look("snapshot gone", plan)
 		f.StateRm(work, "data.sandlot_handle.it").Succeed()
 		f.Config(strings.Replace(f.lookingConfig(), f.runtime("it", "runtime", templateLine("1")), f.runtime("it", "anew", templateLine("1")), 1))
 		f.Apply().Succeed()
-		if !f.docker() {
+		if f.backend == "local" {
 			return
 		}
-		f.engine.Stop(kept)
-		look("stopped", func() { f.Plan().Empty() })
-		if f.engine.MustContainer(kept).State.Running {
-			f.t.Error("a plan started the container")
+		f.stopOutside(kept)
+		if f.cloud != nil {
+			f.stopOutside(f.nameOf(work))
+			// Files can be read in a session only, and none is made for that.
+			asleep := func() {
+				mentions(f, f.Plan().FailWith("not_running").Diagnostics.Errors()[0].Detail, "desired_state", "never wakes")
+			}
+			look("stopped", asleep, func() { f.Apply(acctest.Args("-refresh-only")).FailWith("not_running") })
+		} else {
+			look("stopped", func() { f.Plan().Empty() })
 		}
-		f.engine.Remove(kept)
+		if f.running(kept) {
+			f.t.Error("looking started the sandbox")
+		}
+		f.vanishCompute(kept)
 		look("lost", plan)
-		f.engine.RemoveVolume(kept + "-workspace")
+		f.vanish(kept)
 		look("gone", plan)
-	})
+	}, everywhere()...)
+}
+
+// vanishCompute removes what a sandbox runs on and leaves its data, as somebody outside would. A platform
+// keeps the data itself, so there it is the snapshot that the next session needs.
+func (f *fixture) vanishCompute(name string) {
+	f.t.Helper()
+	if f.cloud != nil {
+		f.loseSnapshot(f.cloud.must(name).Snapshot)
+		return
+	}
+	f.engine.Remove(name)
 }
 
 // TestPlanOfNewMakesNothing plans new sandboxes where nothing was ever made: no data directory
@@ -132,7 +139,7 @@ func TestPlanOfNewMakesNothing(t *testing.T) {
 		if tree := acctest.ReadTree(f.t, f.DataDir); len(tree) > 0 {
 			f.t.Errorf("the data directory was made: %v", tree)
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestLostComputeIsRecovered removes a container by hand: the next apply makes it again on the same

@@ -153,7 +153,7 @@ func TestAccDestroyInRefusedStates(t *testing.T) {
 				if left := f.Show().Addresses(); len(left) > 0 {
 					f.t.Errorf("the state still has %q", left)
 				}
-			}, "local")
+			}, "local", "vercel")
 		})
 	}
 }

@@ -3,35 +3,43 @@ package acceptance_test
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
+	"slices"
+	"strings"
+	"testing"
 	"time"
 
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
 )
 
 // platform is the simulated Vercel of one test, as somebody outside the provider uses it.
 type platform struct {
-	f      *fixture
+	t      *testing.T
 	server *simulator.Server
 	client *api.Client
 }
 
-// newPlatform starts a simulator and points the fixture's provider at it: the credentials come by the
+// otherProject is a second project of the same team.
+var otherProject = simulator.Project{ID: "prj_other", Slug: "other"}
+
+// newPlatform starts a simulator and points a workspace's provider at it: the credentials come by the
 // environment. Its sandboxes begin in /workspace, where the tests of every backend write.
-func newPlatform(f *fixture) *platform {
-	f.t.Helper()
-	needBubblewrap(f.t)
-	p := &platform{f: f, server: simulator.Start(f.t, simulator.Config{WorkingDirectory: "/workspace"})}
+func newPlatform(t *testing.T, f *acctest.Workspace) *platform {
+	t.Helper()
+	needBubblewrap(t)
+	p := &platform{t: t, server: simulator.Start(t, simulator.Config{
+		WorkingDirectory: "/workspace", Projects: []simulator.Project{simulator.DefaultProject, otherProject},
+	})}
 	var err error
 	p.client, err = api.New(api.Config{
 		BaseURL: p.server.URL(), Token: p.server.Token(), TeamID: simulator.DefaultTeam, ProjectID: simulator.DefaultProject.ID,
 		RequestsPerSecond: 1000, PollInterval: 10 * time.Millisecond,
 	})
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
 	f.Setenv("VERCEL_TOKEN", p.server.Token())
 	f.Setenv("VERCEL_TEAM_ID", simulator.DefaultTeam)
@@ -59,10 +67,10 @@ func (p *platform) sandbox(name string) (simulator.SandboxEntry, bool) {
 }
 
 func (p *platform) must(name string) simulator.SandboxEntry {
-	p.f.t.Helper()
+	p.t.Helper()
 	found, ok := p.sandbox(name)
 	if !ok {
-		p.f.t.Fatalf("there is no sandbox %s", name)
+		p.t.Fatalf("there is no sandbox %s", name)
 	}
 	return found
 }
@@ -71,52 +79,94 @@ func (p *platform) must(name string) simulator.SandboxEntry {
 func (p *platform) sessions() int { return p.server.Inventory().SessionsMade }
 
 func (p *platform) check(err error) {
-	p.f.t.Helper()
+	p.t.Helper()
 	if err != nil {
-		p.f.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 }
 
+// remove deletes a sandbox as the platform's own client does: its snapshots stay.
 func (p *platform) remove(name string) {
-	p.f.t.Helper()
-	_, err := p.client.DeleteSandbox(p.f.t.Context(), name, true)
+	p.t.Helper()
+	_, err := p.client.DeleteSandbox(p.t.Context(), name, false)
 	p.check(err)
 }
 
 func (p *platform) stop(name string) {
-	p.f.t.Helper()
-	_, err := p.client.StopSession(p.f.t.Context(), p.must(name).Session)
+	p.t.Helper()
+	_, err := p.client.StopSession(p.t.Context(), p.must(name).Session)
 	p.check(err)
 }
 
 func (p *platform) resume(name string) {
-	p.f.t.Helper()
-	_, err := p.client.ResumeSandbox(p.f.t.Context(), name)
+	p.t.Helper()
+	_, err := p.client.ResumeSandbox(p.t.Context(), name)
 	p.check(err)
 }
 
-// readFile reads a file, of a stopped sandbox in a session of its own.
-func (p *platform) readFile(name, file string) ([]byte, bool) {
-	p.f.t.Helper()
-	if p.must(name).Status != "running" {
-		p.resume(name)
-		defer p.stop(name)
+// boxes are the names of the sandboxes that there are.
+func (p *platform) boxes() []string {
+	var names []string
+	for _, found := range p.server.Inventory().Sandboxes {
+		names = append(names, found.Name)
 	}
-	body, err := p.client.ReadFile(p.f.t.Context(), p.must(name).Session, file)
-	if errors.Is(err, backends.FileNotFound) {
+	return names
+}
+
+// snapshots are those that are left of what somebody asked for, without what stops have saved.
+func (p *platform) snapshots() []string {
+	return p.kept(func(found simulator.SnapshotEntry) bool { return !found.Automatic })
+}
+
+// allSnapshots are all that are left.
+func (p *platform) allSnapshots() []string {
+	return p.kept(func(simulator.SnapshotEntry) bool { return true })
+}
+
+func (p *platform) kept(counts func(simulator.SnapshotEntry) bool) []string {
+	var ids []string
+	for _, found := range p.server.Inventory().Snapshots {
+		if !found.Deleted && counts(found) {
+			ids = append(ids, found.ID)
+		}
+	}
+	return ids
+}
+
+// described tells what there is, with what differs between two runs taken out, and without the snapshots
+// that are ignored.
+func (p *platform) described(ignored func(simulator.SnapshotEntry) bool) string {
+	var lines []string
+	there := p.server.Inventory()
+	for _, found := range there.Sandboxes {
+		lines = append(lines, fmt.Sprintf("sandbox, %s, persistent %t, tags %d, variables %v, from a snapshot %t",
+			found.Status, found.Persistent, len(found.Tags), slices.Sorted(maps.Keys(found.Env)), found.Snapshot != ""))
+	}
+	for _, found := range there.Snapshots {
+		if !found.Deleted && !ignored(found) {
+			lines = append(lines, fmt.Sprintf("snapshot, automatic %t", found.Automatic))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(append(lines, ""), "\n")
+}
+
+// readFile reads a file of the working directory where the simulator has it, by no request.
+func (p *platform) readFile(name, file string) (content []byte, found bool) {
+	p.t.Helper()
+	content, err := p.server.WorkspaceFile(name, file)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
 	p.check(err)
-	content, err := io.ReadAll(body)
-	p.check(errors.Join(err, body.Close()))
 	return content, true
 }
 
 // relabel changes one tag.
 func (p *platform) relabel(name, tag, value string) {
-	p.f.t.Helper()
+	p.t.Helper()
 	tags := maps.Clone(p.must(name).Tags)
 	tags[tag] = value
-	_, err := p.client.UpdateSandbox(p.f.t.Context(), name, api.UpdateRequest{Tags: tags})
+	_, err := p.client.UpdateSandbox(p.t.Context(), name, api.UpdateRequest{Tags: tags})
 	p.check(err)
 }

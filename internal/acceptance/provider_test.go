@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
 )
 
 // hashOfW is what a name says of the workspace id "w", by sha256sum.
@@ -136,7 +137,7 @@ resource "terraform_data" "settings" {
 		if f.mustHash(name) != hash {
 			f.t.Error("the data changed")
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccDeadEngine: only what needs an engine fails without one, and says what to do.
@@ -220,7 +221,7 @@ func TestAccDuplicate(t *testing.T) {
 		}
 		f.Config(f.block(persistent, "a", `workspace_id = "w"`) + f.block(persistent, "b", `workspace_id = "w"`, `generation = 2`))
 		f.Plan().Does("create "+persistent+".a", "create "+persistent+".b")
-	})
+	}, everywhere()...)
 }
 
 // TestAccStoredNameWins: a changed prefix or namespace renames nothing, under -replace neither.
@@ -263,7 +264,7 @@ func TestAccStoredNameWins(t *testing.T) {
 		if renamed := f.Show().Text(address, "name"); !strings.HasPrefix(renamed, "other-elsewhere-ws-") || f.exists(name) {
 			f.t.Errorf("the name after a purging replacement is %s", renamed)
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccOtherBinding: another data directory or engine is an error before any access, and nothing
@@ -275,12 +276,16 @@ func TestAccOtherBinding(t *testing.T) {
 		hash := f.mustHash(f.Unique("b"))
 		before := f.Show().Addresses()
 		dirs := []string{filepath.Join(f.t.TempDir(), "other"), filepath.Join(f.t.TempDir(), "used")}
-		if f.docker() {
+		switch {
+		case f.docker():
 			proxy := acctest.NewEngineProxy(f.t, f.engine)
 			proxy.PretendID("ANOTHER:ENGINE")
 			f.Setenv("DOCKER_HOST", proxy.Host())
 			dirs = []string{f.DataDir}
-		} else {
+		case f.cloud != nil:
+			f.Setenv("VERCEL_PROJECT_ID", otherProject.ID)
+			dirs = []string{f.DataDir}
+		default:
 			used := f.beside(f.block(session, "used", f.named("a")))
 			used.ProviderBlock(fmt.Sprintf("data_dir = %q\nowner = %q", dirs[1], f.Owner))
 			used.Apply().Succeed()
@@ -300,12 +305,15 @@ func TestAccOtherBinding(t *testing.T) {
 		if f.docker() {
 			f.Setenv("DOCKER_HOST", f.engine.Host())
 		}
+		if f.cloud != nil {
+			f.Setenv("VERCEL_PROJECT_ID", simulator.DefaultProject.ID)
+		}
 		f.Plan().Empty()
 		if f.mustHash(f.Unique("b")) != hash {
 			f.t.Error("the data changed")
 		}
-		if _, err := os.Stat(dirs[0]); !f.docker() && err == nil {
+		if _, err := os.Stat(dirs[0]); f.backend == "local" && err == nil {
 			f.t.Error("the other data directory was made by looking")
 		}
-	})
+	}, everywhere()...)
 }

@@ -48,6 +48,16 @@ func TestAccSessionRuntime(t *testing.T) {
 		f.settled()
 		same("declared again")
 
+		// A checkpoint leaves it running, whatever it costs the backend.
+		for i, state := range []string{`desired_state = "running"`, ""} {
+			f.Config(with(fmt.Sprintf("checkpoint_trigger = \"checkpoint-%d\"", i), state))
+			f.settled()
+			same("after a checkpoint")
+			if !f.running(name) {
+				f.t.Errorf("a checkpoint stopped the session, with %q", state)
+			}
+		}
+
 		// Lost with a checkpoint: a visible update that says what it restores and what is lost.
 		f.Config(with(`checkpoint_trigger = "1"`))
 		f.settled()
@@ -72,7 +82,7 @@ func TestAccSessionRuntime(t *testing.T) {
 		if f.read(name+"-g2", "base.txt") != "base\n" {
 			f.t.Error("the new generation does not start from the base")
 		}
-	}, "local")
+	}, "local", "vercel")
 }
 
 // TestAccSessionRuntimeOnEngine is the part of it where an engine keeps the files of a stopped session.
@@ -137,5 +147,5 @@ func TestAccLostRuntime(t *testing.T) {
 		if found := fmt.Sprint(f.read(name+"-g2", "base.txt"), f.exists(name)); found != "base\nfalse" {
 			f.t.Errorf("the second generation: %q", found)
 		}
-	}, "local", "docker")
+	}, everywhere()...)
 }

@@ -58,7 +58,7 @@ func TestAccTemplate(t *testing.T) {
 		// And back again, by the same way.
 		f.Config(base + strings.Replace(migrate(script, "grep -q 2-1 migrated"), `version = "2", files`, `version = "1", files`, 1))
 		f.settled()
-	}, "local", "docker")
+	}, everywhere()...)
 }
 
 // TestAccOverlayFailure: a workspace whose template could not be put on is an error, never ready, and
@@ -95,7 +95,7 @@ func TestAccOverlayFailure(t *testing.T) {
 		f.Apply().FailWith("overlay_failed")
 		f.Destroy().Succeed()
 		f.haveBoxes(1)
-	}, "local")
+	}, "local", "vercel")
 }
 
 // TestAccRuntimeRetained: what was destroyed under retain comes back with its data, whatever the base
@@ -130,7 +130,7 @@ func TestAccRuntimeRetained(t *testing.T) {
 		f.settled()
 		f.Destroy().Succeed()
 		f.nothingLeft()
-	}, "local", "docker")
+	}, everywhere()...)
 }
 
 // TestAccRuntimeIdentity: another kind or another resource of the name is refused before anything is
@@ -177,5 +177,5 @@ func TestAccRuntimeIdentity(t *testing.T) {
 			f.t.Errorf("the replacement is for %v", paths)
 		}
 		f.settled()
-	})
+	}, "local", "vercel")
 }

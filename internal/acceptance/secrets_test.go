@@ -37,12 +37,17 @@ resource "sandlot_command" "hash" {
 // stands in no state, backup, plan, log, argument vector, label, record, image or snapshot.
 func TestSecretsStandNowhere(t *testing.T) {
 	onEach(t, func(f *fixture) {
-		if !f.docker() {
+		if f.backend == "local" {
 			needBubblewrap(f.t)
+		}
+		asleep := ""
+		if f.cloud != nil {
+			// A session that runs keeps its environment: each command has one of its own.
+			asleep = `desired_state = "stopped"`
 		}
 		f.Config(secretsConfig + f.block(persistent, "it", f.workspaceID("secret"),
 			`secret_environment_wo = { TOKEN = var.token }`, "secret_environment_wo_version = var.revision",
-			`environment = { STAGE = var.stage }`, "checkpoint_trigger = var.checkpoint",
+			asleep, `environment = { STAGE = var.stage }`, "checkpoint_trigger = var.checkpoint",
 			`setup = [{ command = ["sh", "-c", "echo $TOKEN | wc -c; touch /tmp/x"] }]`))
 		canaries := []string{"canary-one-" + f.Tag, "canary-two-" + f.Tag}
 		log := filepath.Join(f.Home, "trace.log")
@@ -76,7 +81,7 @@ func TestSecretsStandNowhere(t *testing.T) {
 		f.silentTree(f.Home, canaries)
 		f.silentTree(f.DataDir, canaries)
 		f.silentEngine(canaries)
-	})
+	}, everywhere()...)
 }
 
 // silent fails the test when content holds a canary.
@@ -116,10 +121,47 @@ func (f *fixture) silentTree(dir string, canaries []string) {
 	}
 }
 
+// silent looks through what the platform was told and keeps. The environment of a sandbox or a command is
+// where secrets are handed in, and nowhere else.
+func (p *platform) silent(f *fixture, canaries []string) {
+	p.t.Helper()
+	if len(p.allSnapshots()) == 0 {
+		p.t.Error("no snapshot was made, so none was looked at")
+	}
+	for _, id := range p.allSnapshots() {
+		f.silentTree(p.server.SnapshotDisk(id), canaries)
+	}
+	there := p.server.Inventory()
+	for i := range there.Sandboxes {
+		there.Sandboxes[i].Env = nil
+	}
+	rest, err := json.Marshal(there)
+	p.check(err)
+	f.silent("what the platform has outside the environment", rest, canaries)
+	for _, request := range p.server.Requests() {
+		var body map[string]any
+		if json.Unmarshal(request.Body, &body) == nil {
+			delete(body, "env")
+			if request.Body, err = json.Marshal(body); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		whole, err := json.Marshal(struct {
+			Path, Query, Header any
+			Body                string
+		}{request.Path, request.Query, request.Header, string(request.Body)})
+		p.check(err)
+		f.silent("a request of "+request.Method+" "+request.Path, whole, canaries)
+	}
+}
+
 // silentEngine looks through all that the engine tells of our objects. The container's own
 // environment is where Docker keeps secrets, as the documentation says, and nowhere else.
 func (f *fixture) silentEngine(canaries []string) {
 	f.t.Helper()
+	if f.cloud != nil {
+		f.cloud.silent(f, canaries)
+	}
 	if !f.docker() {
 		return
 	}

@@ -25,19 +25,27 @@ func (f *fixture) rich(mount string) string {
 	common := []string{
 		`environment = { A = "1", EMPTY = "", QUOTED = "a=b \"c\"\nd" }`,
 		`secret_environment_wo = { TOKEN = var.token }`, `secret_environment_wo_version = 7`,
-		`working_directory = "/tmp"`,
-		fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt/b", read_only = true }, { source = %q, target = "/mnt/a" }]`, mount, mount),
 		`network = { mode = "deny-all" }`,
 		`desired_state = "running"`, `labels = { team = "a", empty = "" }`,
 		`setup = [{ command = ["sh", "-c", "test \"$STEP\" = one"], environment = { STEP = "one" }, working_directory = "/", timeout = "30s" }, { command = ["sh", "-c", ":"] }]`,
-		`require_capabilities = ["mounts", "persistent"]`,
+		`require_capabilities = ["snapshot", "persistent"]`,
 		`timeouts = { create = "3m", read = "60s", update = "3m", delete = "3m" }`,
+	}
+	if f.cloud == nil {
+		common = append(common, `working_directory = "/tmp"`,
+			fmt.Sprintf(`mounts = [{ source = %q, target = "/mnt/b", read_only = true }, { source = %q, target = "/mnt/a" }]`, mount, mount))
 	}
 	empty := []string{
 		`environment = {}`, `labels = {}`, `mounts = []`, `setup = []`, `require_capabilities = []`, `timeouts = {}`,
 	}
+	if f.cloud != nil {
+		common[3] = `network = { mode = "restricted", allow_domains = ["*.a.example", "b.example"], allow_cidrs = ["192.0.2.0/24"], deny_cidrs = [] }`
+		common = append(common, `cpus = 1`, `memory_mib = 2048`, `timeout = "90m"`, `source = { image = "team/tools:1" }`,
+			`ports = [{ port = 9090, public = true }, { port = 8080, protocol = "tcp", public = true }]`, `vercel = { region = "iad1", failover_regions = [] }`)
+		empty = append(empty, `ports = []`, `volumes = {}`, `vercel = {}`)
+	}
 	if f.docker() {
-		common[5] = `network = { mode = "allow-all" }`
+		common[3] = `network = { mode = "allow-all" }`
 		common = append(common,
 			`cpus = 0.5`, `memory_mib = 64`, `user = "1000:1000"`, `timeout = "60m"`,
 			`command = ["sh", "-c", "trap 'exit 0' TERM; while true; do sleep 1 & wait; done"]`,
@@ -81,7 +89,7 @@ func TestAccSecondPlanIsEmpty(t *testing.T) {
 		f.Apply(acctest.Args("-refresh-only")).Succeed()
 		f.Plan().Empty()
 		f.Destroy().Succeed()
-	})
+	}, everywhere()...)
 }
 
 // TestAccImageOfItsOwnMind: what an image brings along is neither a difference nor carried into

@@ -43,7 +43,7 @@ func TestAccPurgeFirst(t *testing.T) {
 				f.t.Errorf("the purge left %+v", left)
 			}
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccUnknownTypeAtPlan: a value that is not known yet replaces nothing. It is judged at apply.
@@ -82,7 +82,7 @@ resource "terraform_data" "id" {
 			f.t.Error("the refused change touched the sandbox")
 		}
 		f.Destroy(append(with("b", "3"), acctest.NoRefresh())...).Succeed()
-	})
+	}, everywhere()...)
 }
 
 // TestAccDestroyWarnings: each destroy says at plan what stays or what is lost.
@@ -132,7 +132,7 @@ func TestAccDestroyWarnings(t *testing.T) {
 				f.t.Errorf("more is left than the retained sandbox: %+v", left)
 			}
 		}
-	})
+	}, everywhere()...)
 }
 
 // TestAccOtherKind: a name does not change its kind.
@@ -146,5 +146,5 @@ func TestAccOtherKind(t *testing.T) {
 		if f.mustHash(f.Unique("a")) == "" {
 			f.t.Error("the data is gone")
 		}
-	}, "local")
+	}, "local", "vercel")
 }

@@ -56,6 +56,9 @@ type Capabilities struct {
 	StopEmptiesSession bool
 	// StopEndsSession: a session sandbox that has stopped cannot be started again ([Expired]).
 	StopEndsSession bool
+	// SnapshotEndsSession: taking a snapshot ends the session. A persistent sandbox is started again by it, a
+	// session one has stopped then.
+	SnapshotEndsSession bool
 	// EnvironmentUnreadable: reads tell neither the environment nor the names of secrets. A change
 	// replaces both as a whole, so it needs the values of all secrets; without them the environment
 	// stays as it is.

@@ -16,6 +16,8 @@ const (
 	NotInstalled ErrorKind = "not_installed"
 	// NotRunning: the daemon, or the sandbox an operation needs running, does not run.
 	NotRunning ErrorKind = "not_running"
+	// HostSleeping: the cloud host that everything lives on is shut down, and nothing there was looked at.
+	HostSleeping ErrorKind = "host_sleeping"
 	// Unsupported: the backend cannot do this; its capability table says so.
 	Unsupported ErrorKind = "unsupported"
 	// NotFound: a successful answer says that the object does not exist. Nothing else is absence.

@@ -72,7 +72,7 @@ func (m *Manager) enter(ctx context.Context, work *job) (store.Snapshot, error) 
 	return m.store().InsertSnapshot(ctx, store.Snapshot{
 		ID: sandbox.NewToken(), Lane: work.lane, Backend: work.where.backend, Binding: work.where.binding, Owner: work.where.owner,
 		ManifestHash: work.hash, Version: Label(work.request.Manifest, work.hash, now()),
-		SnapshotID: m.announcedID(work.hash), Status: store.SnapshotBaking, Seed: m.seedName(work.hash), Manifest: raw,
+		SnapshotID: m.announcedID(work.hash), Status: store.SnapshotBaking, Seed: m.seedName(work.where.owner, work.hash), Manifest: raw,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestBake(t *testing.T) {
 	}
 	current := result.Current
 	if !result.Baked || result.Reattached || current.Status != store.SnapshotReady || !current.Current || current.ManifestHash != hash ||
-		current.SizeBytes == 0 || current.ReadyAt.IsZero() || !current.ExpiresAt.IsZero() || current.Seed != "sandlot-bake-"+hash[:12] ||
+		current.SizeBytes == 0 || current.ReadyAt.IsZero() || !current.ExpiresAt.IsZero() || !regexp.MustCompile(`^sandlot-bake-[0-9a-f]{12}$`).MatchString(current.Seed) ||
 		current.Manifest.TemplateVersion != "1" || result.Previous != nil || len(result.History) != 1 {
 		t.Errorf("the result is %+v", result)
 	}
@@ -323,7 +324,11 @@ func TestForeignSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	marks := backends.Marks{Owner: "somebody", Name: f.manager.seedName(hash), Kind: backends.Session, Record: "theirs"}
+	owner, err := f.manager.Sandboxes.EnsureOwner(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := backends.Marks{Owner: "somebody", Name: f.manager.seedName(owner, hash), Kind: backends.Session, Record: "theirs"}
 	if _, err := f.backend.Create(t.Context(), marks, backends.Spec{}); err != nil {
 		t.Fatal(err)
 	}
@@ -335,5 +340,25 @@ func TestForeignSeed(t *testing.T) {
 	}
 	if found, err := f.backend.Get(t.Context(), marks.Name); err != nil || found.Marks != marks {
 		t.Errorf("the sandbox is %+v, %v", found, err)
+	}
+}
+
+// Two owners who share a backend bake the same manifest, neither in the way of the other.
+func TestSeedOfAnotherOwner(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	hash, err := Hash(asked("1").Manifest, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := backends.Marks{Owner: "somebody", Name: f.manager.seedName("somebody", hash), Kind: backends.Session, Record: "theirs"}
+	if _, err := f.backend.Create(t.Context(), theirs, backends.Spec{}); err != nil {
+		t.Fatal(err)
+	}
+	if result := f.create(asked("1")); !result.Baked || result.Current.Seed == theirs.Name {
+		t.Errorf("the result is %+v", result)
+	}
+	if found, err := f.backend.Get(t.Context(), theirs.Name); err != nil || found.Marks != theirs {
+		t.Errorf("their seed is %+v, %v", found, err)
 	}
 }

@@ -59,7 +59,9 @@ func (m *Manager) check(request Request) (hash string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{m.seedName(hash), verifyName(m.seedName(hash), hash)} {
+	// All owners' names are of one length.
+	seed := m.seedName("", hash)
+	for _, name := range []string{seed, verifyName(seed)} {
 		if err := sandbox.CheckName(name); err != nil {
 			return "", fmt.Errorf("name_prefix %q makes no valid names for a bake: %w", m.NamePrefix, err)
 		}

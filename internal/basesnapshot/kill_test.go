@@ -35,13 +35,13 @@ func killable(attachment sandbox.Attachment) task {
 func TestKilledBake(t *testing.T) {
 	t.Parallel()
 	clean, before := baseline(t)
-	said := clean.finish(killable(before.Attachment))
+	_, passed := clean.finish(killable(before.Attachment))
 	for _, step := range []string{"store insert snapshot", "store update record", "store promote snapshot", "local write archive"} {
-		if !slices.ContainsFunc(said.Effects, func(effect string) bool { return strings.HasPrefix(effect, step) }) {
-			t.Errorf("a clean run was not seen to %s: %q", step, said.Effects)
+		if !slices.ContainsFunc(passed, func(point string) bool { return strings.HasPrefix(point, "before "+step) }) {
+			t.Errorf("a clean run was not seen to %s: %q", step, passed)
 		}
 	}
-	eachPoint(t, said.Writes, func(t *testing.T, point int64) {
+	eachPoint(t, passed, func(t *testing.T, point int) {
 		f, before := baseline(t)
 		work := killable(before.Attachment)
 		f.kill(work, point)
@@ -49,7 +49,7 @@ func TestKilledBake(t *testing.T) {
 		if view.Status != store.SnapshotReady || view.Current == nil || view.TakenOver {
 			t.Errorf("after the kill it reads %+v", view)
 		}
-		after := f.finish(work)
+		after, _ := f.finish(work)
 		f.tidy()
 		view = f.read(before.Attachment)
 		if view.Status != store.SnapshotReady || view.Current.SnapshotID != after.Snapshot || view.Previous == nil || view.Previous.SnapshotID != before.Current.SnapshotID {
@@ -71,10 +71,10 @@ func TestKilledAbort(t *testing.T) {
 		return task{Operation: "update", Request: request, Attachment: attachment, Fails: true}
 	}
 	clean, before := baseline(t)
-	writes := clean.finish(failing(before.Attachment)).Writes
+	_, passed := clean.finish(failing(before.Attachment))
 	clean.tidy()
-	eachPoint(t, writes, func(t *testing.T, point int64) {
-		if point < writes/2 {
+	eachPoint(t, passed, func(t *testing.T, point int) {
+		if point < len(passed)/2 {
 			return // up to there it goes as a bake that succeeds
 		}
 		f, before := baseline(t)
@@ -93,7 +93,8 @@ func TestKilledAbort(t *testing.T) {
 func TestKilledFirstBake(t *testing.T) {
 	t.Parallel()
 	work := task{Operation: "create", Request: asked("1")}
-	eachPoint(t, newFixture(t).finish(work).Writes, func(t *testing.T, point int64) {
+	_, passed := newFixture(t).finish(work)
+	eachPoint(t, passed, func(t *testing.T, point int) {
 		f := newFixture(t)
 		f.kill(work, point)
 		// Whoever comes next asks for another manifest: what is left of the first one goes all the same.
@@ -111,8 +112,8 @@ func TestKilledFirstBake(t *testing.T) {
 func TestKilledBakeThenPurge(t *testing.T) {
 	t.Parallel()
 	clean, before := baseline(t)
-	writes := clean.finish(killable(before.Attachment)).Writes
-	eachPoint(t, writes, func(t *testing.T, point int64) {
+	_, passed := clean.finish(killable(before.Attachment))
+	eachPoint(t, passed, func(t *testing.T, point int) {
 		if point%8 != 0 {
 			return // each of them is tried by the tests above
 		}
@@ -132,19 +133,19 @@ func TestKilledPurge(t *testing.T) {
 		return f, task{Operation: "purge", Request: asked("1"), Attachment: before.Attachment, Retention: retention}
 	}
 	clean, work := prepare(t)
-	writes := clean.finish(work).Writes
+	_, passed := clean.finish(work)
 	clean.empty()
-	eachPoint(t, writes, func(t *testing.T, point int64) {
+	eachPoint(t, passed, func(t *testing.T, point int) {
 		f, work := prepare(t)
 		f.kill(work, point)
-		if view := f.read(work.Attachment); view.Status == store.SnapshotReady && point > 4 && point < writes/2 {
+		if view := f.read(work.Attachment); view.Status == store.SnapshotReady && point > 4 && point < len(passed)/2 {
 			t.Errorf("in the middle of a purge it reads %+v", view)
 		}
 		f.delete(work.Attachment, true, retention, sandbox.Removed)
 		f.empty()
 	})
 	t.Run("then create", func(t *testing.T) {
-		eachPoint(t, writes, func(t *testing.T, point int64) {
+		eachPoint(t, passed, func(t *testing.T, point int) {
 			f, work := prepare(t)
 			f.kill(work, point)
 			result := f.create(asked("1"))
@@ -163,7 +164,8 @@ func TestKilledRetire(t *testing.T) {
 		return f, task{Operation: "retire", Request: asked("1"), Attachment: before.Attachment}
 	}
 	clean, work := prepare(t)
-	eachPoint(t, clean.finish(work).Writes, func(t *testing.T, point int64) {
+	_, passed := clean.finish(work)
+	eachPoint(t, passed, func(t *testing.T, point int) {
 		f, work := prepare(t)
 		f.kill(work, point)
 		outcome, err := f.manager.Delete(t.Context(), shop, work.Attachment, false, Retention{})
@@ -181,21 +183,14 @@ func TestKilledRetire(t *testing.T) {
 	})
 }
 
-// eachPoint runs a subtest for each point of a clean run.
-func eachPoint(t *testing.T, points int64, test func(t *testing.T, point int64)) {
+// eachPoint runs a subtest for the first point of a clean run and every other one from there.
+func eachPoint(t *testing.T, passed []string, test func(t *testing.T, point int)) {
 	t.Helper()
-	if points < 4 {
-		t.Fatalf("a clean run was seen to make only %d writes", points)
-	}
-	for point := int64(1); point <= points; point++ {
-		if point > 1 && point%2 == 1 {
-			continue
-		}
-		t.Run(fmt.Sprint(point), func(t *testing.T) {
-			t.Parallel()
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
+		if point == 1 || point%2 == 0 {
 			test(t, point)
-		})
-	}
+		}
+	})
 }
 
 // Twenty processes bake one manifest, in lanes of their own and in one lane, on either store: one seed,
@@ -220,14 +215,14 @@ func TestConcurrentBakes(t *testing.T) {
 			if url != "" {
 				f.useDatabase(url)
 			}
-			answers := make([]answer, bakers)
+			answers, passed := make([]answer, bakers), make([][]string, bakers)
 			var group sync.WaitGroup
 			for i := range answers {
 				group.Go(func() {
 					request := asked("1")
 					request.Lane = test.lane(i)
 					var err error
-					if answers[i], err = f.try(task{URL: url, Operation: "create", Request: request}); err != nil {
+					if answers[i], passed[i], err = f.try(task{URL: url, Operation: "create", Request: request}); err != nil {
 						t.Error(err)
 					}
 				})
@@ -235,12 +230,12 @@ func TestConcurrentBakes(t *testing.T) {
 			group.Wait()
 			f.tidy()
 			seeds, baked := 0, 0
-			for _, said := range answers {
+			for i, said := range answers {
 				if said.Baked {
 					baked++
 				}
-				for _, effect := range said.Effects {
-					if strings.HasPrefix(effect, "local write archive") {
+				for _, point := range passed[i] {
+					if strings.HasPrefix(point, "before local write archive") {
 						seeds++
 					}
 				}
@@ -264,7 +259,7 @@ func TestConcurrentPurgeAndShare(t *testing.T) {
 			f, before := baseline(t)
 			var group sync.WaitGroup
 			group.Go(func() {
-				if _, err := f.try(task{Operation: "purge", Request: asked("1"), Attachment: before.Attachment}); err != nil {
+				if _, _, err := f.try(task{Operation: "purge", Request: asked("1"), Attachment: before.Attachment}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -273,7 +268,7 @@ func TestConcurrentPurgeAndShare(t *testing.T) {
 			var got answer
 			group.Go(func() {
 				var err error
-				if got, err = f.try(task{Operation: "create", Request: request}); err != nil {
+				if got, _, err = f.try(task{Operation: "create", Request: request}); err != nil {
 					t.Error(err)
 				}
 			})

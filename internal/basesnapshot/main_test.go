@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -262,14 +258,9 @@ func fails(t *testing.T, err, want error) {
 
 // What follows runs one operation in a process of its own, which can be killed in the middle.
 
-const (
-	taskVariable = "SANDLOT_TEST_TASK"
-	stopVariable = "SANDLOT_TEST_STOP_AT"
-	dirVariable  = "SANDLOT_TEST_DATA_DIR"
-)
-
-// task is what a child process does.
+// task is what a child process does in a data directory.
 type task struct {
+	Dir string
 	// URL is the database of the records; "" for the embedded one.
 	URL        string
 	Operation  string // create, update, purge or retire
@@ -287,55 +278,19 @@ type answer struct {
 	Attachment sandbox.Attachment
 	Snapshot   string
 	Baked      bool
-	// Writes is how many effects changed something, counted right before and right after.
-	Writes int64
-	// Effects are those writes, by name.
-	Effects []string
 }
 
 func TestMain(m *testing.M) {
 	if err := os.Setenv(canary, "the canary's value"); err != nil {
 		panic(err)
 	}
-	if os.Getenv(taskVariable) != "" {
-		if err := runTask(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	if testkit.IsTask() {
+		os.Exit(testkit.RunTask(testkit.Writes, runTask))
 	}
 	os.Exit(m.Run())
 }
 
-func runTask() error {
-	var work task
-	if err := json.Unmarshal([]byte(os.Getenv(taskVariable)), &work); err != nil {
-		return err
-	}
-	var stopAt, writes atomic.Int64
-	if text := os.Getenv(stopVariable); text != "" {
-		var number int64
-		if _, err := fmt.Sscan(text, &number); err != nil {
-			return err
-		}
-		stopAt.Store(number)
-	}
-	var mu sync.Mutex
-	said := answer{}
-	observer := func(_ context.Context, phase effects.Phase, effect effects.Effect) {
-		if !effect.Write {
-			return
-		}
-		if phase == effects.Before {
-			mu.Lock()
-			said.Effects = append(said.Effects, effect.System+" "+effect.Action+" "+effect.Object)
-			mu.Unlock()
-		}
-		if writes.Add(1) == stopAt.Load() {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-	}
+func runTask(work task, observer effects.Observer) (answer, error) {
 	ctx := context.Background()
 	if len(work.Files) > 0 {
 		specs := map[string]overlay.Spec{}
@@ -344,15 +299,14 @@ func runTask() error {
 		}
 		var err error
 		if work.Request.Manifest.Files, err = overlay.Collect(ctx, specs, 1<<20); err != nil {
-			return err
+			return answer{}, err
 		}
 	}
-	dir := os.Getenv(dirVariable)
-	var records store.Store = sqlite.New(sqlite.Config{Dir: dir, Observer: observer})
+	var records store.Store = sqlite.New(sqlite.Config{Dir: work.Dir, Observer: observer})
 	if work.URL != "" {
 		records = postgres.New(postgres.Config{URL: work.URL, Observer: observer})
 	}
-	m := &Manager{NamePrefix: "sandlot", Sandboxes: &sandbox.Manager{Store: records, Backend: local.New(local.Config{DataDir: dir, Observer: observer})}}
+	m := &Manager{NamePrefix: "sandlot", Sandboxes: &sandbox.Manager{Store: records, Backend: local.New(local.Config{DataDir: work.Dir, Observer: observer})}}
 	var result Result
 	var err error
 	switch work.Operation {
@@ -365,57 +319,33 @@ func runTask() error {
 	}
 	if work.Fails {
 		if err == nil {
-			return errors.New("it did not fail")
+			return answer{}, errors.New("it did not fail")
 		}
 		err = nil
 	}
-	if err := errors.Join(err, records.Close()); err != nil {
-		return err
-	}
-	said.Attachment, said.Snapshot, said.Baked, said.Writes = result.Attachment, result.Current.SnapshotID, result.Baked, writes.Load()
-	return json.NewEncoder(os.Stdout).Encode(said)
+	said := answer{Attachment: result.Attachment, Snapshot: result.Current.SnapshotID, Baked: result.Baked}
+	return said, errors.Join(err, records.Close())
 }
 
-// child prepares a process that does one task in the data directory, and is killed at the given
-// point; 0 lets it finish.
-func (f *fixture) child(work task, stopAt int64) *exec.Cmd {
-	f.t.Helper()
-	raw, err := json.Marshal(work)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	command := exec.CommandContext(f.t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), taskVariable+"="+string(raw), dirVariable+"="+f.dir, fmt.Sprintf("%s=%d", stopVariable, stopAt))
-	return command
+// here is a task in the data directory of the fixture.
+func (f *fixture) here(work task) task {
+	work.Dir = f.dir
+	return work
 }
 
-// finish runs a task to its end.
-func (f *fixture) finish(work task) answer {
+// finish runs a task to its end and returns the points that it passed.
+func (f *fixture) finish(work task) (answer, []string) {
 	f.t.Helper()
-	said, err := f.try(work)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return said
+	return testkit.FinishTask[answer](f.t, f.here(work))
 }
 
-func (f *fixture) try(work task) (answer, error) {
+func (f *fixture) try(work task) (answer, []string, error) {
 	f.t.Helper()
-	output, err := f.child(work, 0).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return answer{}, fmt.Errorf("%s: %w: %s", work.Operation, err, exit.Stderr)
-	}
-	var said answer
-	return said, errors.Join(err, json.Unmarshal(output, &said))
+	return testkit.TryTask[answer](f.t, f.here(work))
 }
 
 // kill runs a task until a point and checks that it died there.
-func (f *fixture) kill(work task, stopAt int64) {
+func (f *fixture) kill(work task, stopAt int) {
 	f.t.Helper()
-	err := f.child(work, stopAt).Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-		f.t.Fatalf("%s was not killed at point %d: %v", work.Operation, stopAt, err)
-	}
+	testkit.KillTask(f.t, f.here(work), stopAt)
 }

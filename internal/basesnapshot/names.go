@@ -1,6 +1,8 @@
 package basesnapshot
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -11,14 +13,25 @@ import (
 // hashShown is how many digits of a hash stand in names.
 const hashShown = 12
 
-// seedName names the sandbox that a manifest is baked in. It follows from the hash, so that a second
-// bake of the same manifest cannot go unnoticed even where the lock is not shared.
-func (m *Manager) seedName(hash string) string { return m.NamePrefix + "-bake-" + hash[:hashShown] }
+// seedMark stands in the names of seeds, before the digits.
+const seedMark = "-bake-"
+
+// seedName names the sandbox that a manifest is baked in. It follows from owner and hash, so that a
+// second bake of the same manifest cannot go unnoticed even where the lock is not shared, and another
+// owner at the same backend is in nobody's way.
+func (m *Manager) seedName(owner, hash string) string {
+	digest := sha256.Sum256([]byte(owner + "\x00" + hash))
+	return m.NamePrefix + seedMark + hex.EncodeToString(digest[:])[:hashShown]
+}
 
 // verifyName names the sandbox that the snapshot is tried out in, by the name of its seed: the prefix
 // may be another one by now.
-func verifyName(seed, hash string) string {
-	return strings.TrimSuffix(seed, "-bake-"+hash[:hashShown]) + "-verify-" + hash[:hashShown]
+func verifyName(seed string) string {
+	at := strings.LastIndex(seed, seedMark)
+	if at < 0 {
+		return seed + "-verify"
+	}
+	return seed[:at] + "-verify-" + seed[at+len(seedMark):]
 }
 
 // snapshotName is different for each bake: a new one lies beside the old one.
@@ -34,5 +47,5 @@ func boxMarks(entry store.Snapshot, name string) backends.Marks {
 func seedMarks(entry store.Snapshot) backends.Marks { return boxMarks(entry, entry.Seed) }
 
 func verifyMarks(entry store.Snapshot) backends.Marks {
-	return boxMarks(entry, verifyName(entry.Seed, entry.ManifestHash))
+	return boxMarks(entry, verifyName(entry.Seed))
 }

@@ -5,16 +5,19 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/basesnapshots"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/cloudhosts"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/command"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/datasources"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/file"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/functions"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/hostaccess"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/sandboxes"
 )
 
@@ -24,6 +27,8 @@ const TypeName = "sandlot"
 var (
 	_ provider.Provider              = (*sandlot)(nil)
 	_ provider.ProviderWithFunctions = (*sandlot)(nil)
+
+	_ provider.ProviderWithEphemeralResources = (*sandlot)(nil)
 )
 
 type sandlot struct {
@@ -54,6 +59,7 @@ func (p *sandlot) Configure(ctx context.Context, req provider.ConfigureRequest, 
 	made := client.New(settings, observer())
 	resp.ResourceData = made
 	resp.DataSourceData = made
+	resp.EphemeralResourceData = made
 }
 
 func (p *sandlot) Resources(context.Context) []func() resource.Resource {
@@ -62,6 +68,7 @@ func (p *sandlot) Resources(context.Context) []func() resource.Resource {
 		sandboxes.NewPersistentSandbox,
 		sandboxes.NewWorkspaceRuntime,
 		basesnapshots.New,
+		cloudhosts.New,
 		file.New,
 		command.New,
 	}
@@ -76,7 +83,13 @@ func (p *sandlot) DataSources(context.Context) []func() datasource.DataSource {
 		datasources.NewWorkspaceRuntime,
 		datasources.NewBaseSnapshot,
 		datasources.NewHandle,
+		datasources.NewCloudHost,
+		datasources.NewOrphans,
 	}
+}
+
+func (p *sandlot) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
+	return []func() ephemeral.EphemeralResource{hostaccess.New}
 }
 
 func (p *sandlot) Functions(context.Context) []func() function.Function {

@@ -2,6 +2,9 @@ package provider
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -13,6 +16,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/seal"
 )
 
 type model struct {
@@ -24,11 +28,20 @@ type model struct {
 	Local      types.Object `tfsdk:"local"`
 	Docker     types.Object `tfsdk:"docker"`
 	Vercel     types.Object `tfsdk:"vercel"`
+	Hetzner    types.Object `tfsdk:"hetzner"`
 	Store      types.Object `tfsdk:"store"`
 }
 
 type storeModel struct {
-	PostgresURL types.String `tfsdk:"postgres_url"`
+	PostgresURL   types.String `tfsdk:"postgres_url"`
+	EncryptionKey types.String `tfsdk:"encryption_key"`
+}
+
+type hetznerModel struct {
+	Token        types.String `tfsdk:"token"`
+	Endpoint     types.String `tfsdk:"endpoint"`
+	PollInterval types.String `tfsdk:"poll_interval"`
+	Rebind       types.Bool   `tfsdk:"rebind"`
 }
 
 type vercelModel struct {
@@ -93,6 +106,12 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 						Sensitive:           true,
 						Validators:          []validator.String{validators.String("the address of a PostgreSQL database", postgres.Check)},
 					},
+					"encryption_key": schema.StringAttribute{
+						MarkdownDescription: "What the private keys of cloud hosts are encrypted with in the store: an age X25519 identity, as `age-keygen` prints it. Several are separated by commas: the first encrypts, all decrypt. A database keeps no private key without one. Plans and refresh need none. Prefer the environment, which counts for the embedded store, too: `SANDLOT_ENCRYPTION_KEY`.",
+						Optional:            true,
+						Sensitive:           true,
+						Validators:          []validator.String{validators.String("age X25519 identities, separated by commas", checkEncryptionKey)},
+					},
 				},
 			},
 			"local": schema.SingleNestedAttribute{
@@ -133,7 +152,8 @@ func (p *sandlot) Schema(_ context.Context, _ provider.SchemaRequest, resp *prov
 					"key_file":  fileAttribute("The file of the client certificate's key.", absolute),
 				},
 			},
-			"vercel": vercelAttribute(),
+			"vercel":  vercelAttribute(),
+			"hetzner": hetznerAttribute(),
 		},
 	}
 }
@@ -166,6 +186,52 @@ func vercelAttribute() schema.Attribute {
 			},
 		},
 	}
+}
+
+func hetznerAttribute() schema.Attribute {
+	return schema.SingleNestedAttribute{
+		MarkdownDescription: "Settings of cloud hosts at Hetzner Cloud.",
+		Optional:            true,
+		Attributes: map[string]schema.Attribute{
+			"token": schema.StringAttribute{
+				MarkdownDescription: "An API token of the project, with write access. Prefer the environment: `HCLOUD_TOKEN`.",
+				Optional:            true,
+				Sensitive:           true,
+				Validators:          []validator.String{validators.Length(1, 1024)},
+			},
+			"endpoint": schema.StringAttribute{
+				MarkdownDescription: "The address of the API, with its version. It is https, except on the loopback interface. Environment: `HCLOUD_ENDPOINT`. Default: `https://api.hetzner.cloud/v1`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.Length(1, 1024)},
+			},
+			"poll_interval": schema.StringAttribute{
+				MarkdownDescription: "How long the first wait for an action is, as a duration; each next one is twice as long, up to 10 seconds. Default: `500ms`.",
+				Optional:            true,
+				Validators:          []validator.String{validators.String("a duration of at least 1ms", checkPollInterval)},
+			},
+			"rebind": schema.BoolAttribute{
+				MarkdownDescription: "Whether hosts that were made with another token are accepted with the present one, once their own label was seen with it. Set it for the apply after a token was rotated, and remove it again. Default: `false`.",
+				Optional:            true,
+			},
+		},
+	}
+}
+
+// checkEncryptionKey judges the form of the keys. Its errors never quote one.
+func checkEncryptionKey(keys string) error {
+	ring, err := seal.Parse(keys)
+	if err == nil && ring.Empty() {
+		err = errors.New("the value is empty")
+	}
+	return err
+}
+
+func checkPollInterval(text string) error {
+	interval, err := sandbox.ParseDuration(text)
+	if err == nil && interval < time.Millisecond {
+		err = fmt.Errorf("%s is too short: at least 1ms", text)
+	}
+	return err
 }
 
 func fileAttribute(description string, absolute validator.String) schema.StringAttribute {

@@ -11,7 +11,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/postgres"
@@ -29,6 +31,7 @@ func resolve(ctx context.Context, config model) (client.Settings, diag.Diagnosti
 		DataDir:    first(config.DataDir, "SANDLOT_DATA_DIR", defaultDataDir()),
 		Unknown:    map[string]bool{},
 		CI:         continuousIntegration(os.Getenv("CI")),
+		DataDirSet: !config.DataDir.IsNull() || os.Getenv("SANDLOT_DATA_DIR") != "",
 	}
 	for _, checked := range []struct {
 		attribute string
@@ -53,6 +56,7 @@ func resolve(ctx context.Context, config model) (client.Settings, diag.Diagnosti
 	settings.Unknown["local"] = resolveLocal(ctx, config.Local, &settings, &diags)
 	settings.Unknown["docker"] = resolveDocker(ctx, config.Docker, &settings, &diags)
 	settings.Unknown["vercel"] = resolveVercel(ctx, config.Vercel, &settings, &diags)
+	settings.Unknown["hetzner"] = resolveHetzner(ctx, config.Hetzner, &settings, &diags)
 	return settings, diags
 }
 
@@ -86,20 +90,54 @@ func resolveStore(ctx context.Context, object types.Object, settings *client.Set
 		diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
 	}
 	settings.PostgresURL = first(config.PostgresURL, "SANDLOT_POSTGRES_URL", "")
+	settings.EncryptionKey = first(config.EncryptionKey, "SANDLOT_ENCRYPTION_KEY", "")
 	if object.IsUnknown() {
-		settings.PostgresURL = types.StringUnknown()
+		settings.PostgresURL, settings.EncryptionKey = types.StringUnknown(), types.StringUnknown()
 	}
 	if !object.IsNull() && settings.PostgresURL.IsNull() {
 		diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue, "Database Missing",
-			"`store` asks for a database, and neither `postgres_url` nor SANDLOT_POSTGRES_URL names one. Set one of them, or leave `store` out for the embedded store."))
+			"`store` asks for a database, and neither `postgres_url` nor SANDLOT_POSTGRES_URL names one. Set one of them, or leave `store` out for the embedded store, whose key comes by SANDLOT_ENCRYPTION_KEY."))
+	}
+	if keys := settings.EncryptionKey.ValueString(); keys != "" {
+		if err := checkEncryptionKey(keys); err != nil {
+			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("encryption_key"), diagnostics.InvalidValue,
+				"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from SANDLOT_ENCRYPTION_KEY."))
+		}
 	}
 	if url := settings.PostgresURL.ValueString(); url != "" {
 		if err := postgres.Check(url); err != nil {
 			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue,
-				"Invalid Provider Setting", strings.ToUpper(err.Error()[:1])+err.Error()[1:]+". The value comes from the attribute, or from SANDLOT_POSTGRES_URL."))
+				"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from SANDLOT_POSTGRES_URL."))
 		}
 	}
 }
+
+// resolveHetzner fills in the settings of cloud hosts and tells whether one is unknown. Whether there is
+// a token is told when it is used.
+func resolveHetzner(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {
+	if object.IsUnknown() {
+		return true
+	}
+	var config hetznerModel
+	if !object.IsNull() {
+		diags.Append(object.As(ctx, &config, basetypes.ObjectAsOptions{})...)
+	}
+	token, endpoint := first(config.Token, "HCLOUD_TOKEN", ""), first(config.Endpoint, "HCLOUD_ENDPOINT", "")
+	if token.IsUnknown() || endpoint.IsUnknown() || config.PollInterval.IsUnknown() || config.Rebind.IsUnknown() {
+		return true
+	}
+	if err := hetzner.CheckEndpoint(endpoint.ValueString()); endpoint.ValueString() != "" && err != nil {
+		diags.Append(diagnostics.AttributeError(path.Root("hetzner").AtName("endpoint"), diagnostics.InvalidValue,
+			"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from HCLOUD_ENDPOINT."))
+	}
+	settings.Hetzner = hetzner.Config{
+		Token: token.ValueString(), Endpoint: endpoint.ValueString(), PollInterval: convert.Duration(config.PollInterval),
+	}
+	settings.Rebind = config.Rebind.ValueBool()
+	return false
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // resolveLocal fills in the local backend's settings and tells whether one is unknown.
 func resolveLocal(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {

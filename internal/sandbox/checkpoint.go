@@ -47,19 +47,95 @@ func (m *Manager) checkpoint(ctx context.Context, record store.Record, announced
 	if err != nil {
 		return "", err
 	}
-	if retention == (Retention{}) || m.Backend.Capabilities().NativeRetention {
-		return made.ID, nil
+	return made.ID, m.prune(ctx, record, made.ID, retention)
+}
+
+// prune removes the checkpoints besides current that retention does not keep, unless the platform does.
+func (m *Manager) prune(ctx context.Context, record store.Record, current string, retention Retention) error {
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok || retention == (Retention{}) || m.Backend.Capabilities().NativeRetention {
+		return nil
 	}
 	snapshots, err := snapshotter.ListSnapshots(ctx, record.ID)
 	if err != nil {
-		return "", err
+		return err
 	}
-	for _, old := range surplus(snapshots, made.ID, retention, time.Now()) {
+	for _, old := range surplus(snapshots, current, retention, time.Now()) {
 		if err := snapshotter.DeleteSnapshot(ctx, marksOf(record), old.ID); err != nil {
-			return "", fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
+			return fmt.Errorf("remove the checkpoint %s, which snapshot_retention does not keep: %w", old.ID, err)
 		}
 	}
-	return made.ID, nil
+	return nil
+}
+
+// takeCheckpoint takes the checkpoint of an update and notes it. ended is true when that was the end of a
+// session that ran, which cannot be started again: it has to be restored.
+func (m *Manager) takeCheckpoint(ctx context.Context, request Request, record *store.Record, pending intent) (ended bool, err error) {
+	ends := m.Backend.Capabilities().SnapshotEndsSession && record.Kind == string(backends.Session)
+	if ends {
+		// Once the session has ended nothing tells any more what was done in it.
+		if err := m.write(ctx, record); err != nil {
+			return false, err
+		}
+	}
+	saved, err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention)
+	if err != nil {
+		return false, err
+	}
+	if ends {
+		return pending.Ran, m.noteSaved(ctx, record, saved)
+	}
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return false, err
+	}
+	if err := kept.noteSnapshot(saved, *record); err != nil {
+		return false, err
+	}
+	record.Spec, err = store.Encode(kept)
+	return false, err
+}
+
+// settleCheckpoint notes what a killed run announced and saved, where saving it ended the session: the
+// files are nowhere else then. A session that ended without it has nothing to note.
+func (m *Manager) settleCheckpoint(ctx context.Context, record *store.Record, observed *backends.Observed) error {
+	pending, err := intentOf(*record)
+	if err != nil || pending == nil || pending.Operation != changing || pending.Snapshot == "" || observed == nil ||
+		!m.Backend.Capabilities().SnapshotEndsSession || !m.sessionLost(*record, observed) {
+		return err
+	}
+	snapshotter, ok := m.Backend.(backends.Snapshotter)
+	if !ok {
+		return nil
+	}
+	made, err := snapshotter.CreateSnapshot(ctx, marksOf(*record), pending.Snapshot)
+	switch backends.KindOf(err) {
+	case backends.Expired, backends.Conflict:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return m.noteSaved(ctx, record, made.ID)
+}
+
+// noteSaved writes down what a workspace's session was saved to, and lets go of what it supersedes.
+func (m *Manager) noteSaved(ctx context.Context, record *store.Record, saved string) error {
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return err
+	}
+	superseded := kept.Snapshot
+	if err := kept.noteSnapshot(saved, *record); err != nil {
+		return err
+	}
+	if record.Spec, err = store.Encode(kept); err != nil {
+		return err
+	}
+	if err := m.write(ctx, record); err != nil || superseded == saved {
+		return err
+	}
+	return m.forgetSnapshot(ctx, *record, superseded)
 }
 
 // surplus returns the snapshots besides current that retention lets go, oldest first.

@@ -76,6 +76,11 @@ func (m *Manager) Create(ctx context.Context, request Request) (result Result, e
 			return Result{}, err
 		}
 	}
+	if record != nil {
+		if err := m.settleCheckpoint(ctx, record, observed); err != nil {
+			return Result{}, err
+		}
+	}
 	if record != nil && m.sessionLost(*record, observed) {
 		return m.restore(ctx, request, *record, "")
 	}
@@ -189,14 +194,14 @@ func (m *Manager) makeNew(ctx context.Context, request Request, under origin) (R
 	}
 	record = finished
 	if request.Extension != nil && request.DesiredState == DesiredStopped {
-		return m.stopNew(ctx, record, observed)
+		return m.stopNew(ctx, record, observed, request.Retention)
 	}
 	return resultOf(record, observed)
 }
 
 // stopNew stops a new workspace that has to be stopped. Only a complete one can be released.
-func (m *Manager) stopNew(ctx context.Context, record store.Record, observed backends.Observed) (Result, error) {
-	record, cause := m.release(ctx, record, observed)
+func (m *Manager) stopNew(ctx context.Context, record store.Record, observed backends.Observed, retention Retention) (Result, error) {
+	record, cause := m.release(ctx, record, observed, retention)
 	if cause == nil {
 		record.Intent = nil
 		cause = m.write(ctx, &record)

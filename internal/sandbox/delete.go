@@ -29,7 +29,9 @@ const (
 // not the record's only forgets.
 func (m *Manager) Delete(ctx context.Context, name string, kind backends.Kind, attachment Attachment, purge bool) (outcome Outcome, err error) {
 	// Before the lock, which is a file in the store's directory: that may be somebody else's.
-	if err := m.checkBinding(ctx, name, attachment.Binding); err != nil {
+	if err := m.checkBinding(ctx, name, attachment.Binding); errors.Is(err, backends.HostSleeping) && !purge {
+		return m.detachAsleep(ctx, name, attachment, err)
+	} else if err != nil {
 		return "", err
 	}
 	ctx, unlock, err := m.lock(ctx, name)
@@ -94,8 +96,11 @@ func (m *Manager) deleteRecorded(ctx context.Context, record store.Record, purge
 		return m.remove(ctx, record, intent{Operation: deleting, KeepVolumes: len(kept.Spec.Volumes) > 0, KeepSnapshots: kept.Snapshot != ""})
 	}
 	if workspace && observed != nil {
-		var err error
-		if record, err = m.release(ctx, record, *observed); err != nil {
+		kept, err := contentsOf(record)
+		if err != nil {
+			return "", err
+		}
+		if record, err = m.release(ctx, record, *observed, kept.Retention); err != nil {
 			return "", err
 		}
 	} else if err := m.Backend.Stop(ctx, record.Name); err != nil && !isMissing(err) {

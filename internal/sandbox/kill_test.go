@@ -2,13 +2,13 @@ package sandbox
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // The tests below kill a process right before and right after every write that a clean run was
@@ -21,8 +21,8 @@ func TestKilledCreate(t *testing.T) {
 	request.Setup = []backends.Command{{Argv: []string{"sh", "-c", "echo made >> /workspace/made"}}}
 	work := task{Operation: "create", Request: request}
 	clean := newPlace(t)
-	points := clean.finish(work).Writes
-	eachPoint(t, points, func(t *testing.T, point int64) {
+	_, passed := clean.finish(work)
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 		p := newPlace(t)
 		p.kill(work, point)
 		result := p.create(p.manager, request)
@@ -50,8 +50,8 @@ func TestKilledReattach(t *testing.T) {
 		p.delete(p.manager, persistent(box), made.Attachment, false, Retained)
 		return p
 	}
-	points := prepare(t).finish(work).Writes
-	eachPoint(t, points, func(t *testing.T, point int64) {
+	_, passed := prepare(t).finish(work)
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 		p := prepare(t)
 		id := p.record().ID
 		p.kill(work, point)
@@ -78,8 +78,8 @@ func TestKilledUpdate(t *testing.T) {
 		return p, task{Operation: "update", Request: request, Attachment: made.Attachment}
 	}
 	clean, work := prepare(t)
-	points := clean.finish(work).Writes
-	eachPoint(t, points, func(t *testing.T, point int64) {
+	_, passed := clean.finish(work)
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 		p, work := prepare(t)
 		p.kill(work, point)
 		view, err := p.manager.Read(t.Context(), box, work.Attachment)
@@ -123,8 +123,8 @@ func TestKilledPurge(t *testing.T) {
 		return p, task{Operation: "purge", Request: request, Attachment: made.Attachment}
 	}
 	clean, work := prepare(t)
-	points := clean.finish(work).Writes
-	eachPoint(t, points, func(t *testing.T, point int64) {
+	_, passed := clean.finish(work)
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 		p, work := prepare(t)
 		p.kill(work, point)
 		p.delete(p.manager, request, work.Attachment, true, Removed)
@@ -132,7 +132,7 @@ func TestKilledPurge(t *testing.T) {
 	})
 	// Instead of the delete, the next run may be a create: it finishes the delete first.
 	t.Run("then create", func(t *testing.T) {
-		eachPoint(t, points, func(t *testing.T, point int64) {
+		testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 			p, work := prepare(t)
 			p.kill(work, point)
 			p.create(p.manager, request)
@@ -151,8 +151,8 @@ func TestKilledRetain(t *testing.T) {
 		return p, task{Operation: "retain", Request: request, Attachment: made.Attachment}
 	}
 	clean, work := prepare(t)
-	points := clean.finish(work).Writes
-	eachPoint(t, points, func(t *testing.T, point int64) {
+	_, passed := clean.finish(work)
+	testkit.EachPoint(t, passed, func(t *testing.T, point int) {
 		p, work := prepare(t)
 		p.kill(work, point)
 		outcome, err := p.manager.Delete(t.Context(), box, backends.Persistent, work.Attachment, false)
@@ -167,20 +167,6 @@ func TestKilledRetain(t *testing.T) {
 			t.Errorf("the file holds %q", found)
 		}
 	})
-}
-
-// eachPoint runs a subtest for each point of a clean run.
-func eachPoint(t *testing.T, points int64, test func(t *testing.T, point int64)) {
-	t.Helper()
-	if points < 4 {
-		t.Fatalf("a clean run was seen to make only %d writes", points)
-	}
-	for point := int64(1); point <= points; point++ {
-		t.Run(fmt.Sprint(point), func(t *testing.T) {
-			t.Parallel()
-			test(t, point)
-		})
-	}
 }
 
 // Ten creates of one name in one process, and five processes: one object, one record, and the last
@@ -212,7 +198,7 @@ func TestConcurrentCreates(t *testing.T) {
 			results := make([]Attachment, 5)
 			var group sync.WaitGroup
 			for i := range results {
-				group.Go(func() { results[i] = p.finish(task{Operation: "create", Request: request}).Attachment })
+				group.Go(func() { results[i], _ = p.finish(task{Operation: "create", Request: request}) })
 			}
 			group.Wait()
 			return results
@@ -254,8 +240,8 @@ func TestKilledHolderFreesTheLock(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	work := task{Operation: "create", Request: persistent(box)}
-	points := newPlace(t).finish(work).Writes
-	holder := p.child(work, -(points - 1))
+	_, passed := newPlace(t).finish(work)
+	holder := testkit.Task(t, p.here(work), -(len(passed) - 1))
 	if err := holder.Start(); err != nil {
 		t.Fatal(err)
 	}

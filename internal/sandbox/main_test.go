@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -331,68 +328,24 @@ func (p *place) over(d *double) *Manager {
 
 // What follows runs one operation in a process of its own, which can be killed in the middle.
 
-const (
-	taskVariable = "SANDLOT_TEST_TASK"
-	stopVariable = "SANDLOT_TEST_STOP_AT"
-	dirVariable  = "SANDLOT_TEST_DATA_DIR"
-)
-
-// task is what a child process does.
+// task is what a child process does in a data directory.
 type task struct {
+	Dir        string
 	Operation  string // create, update, purge or retain
 	Request    Request
 	Attachment Attachment
 }
 
-// answer is what it prints.
-type answer struct {
-	Attachment Attachment
-	// Writes is how many effects changed something.
-	Writes int64
-}
-
 func TestMain(m *testing.M) {
-	if os.Getenv(taskVariable) != "" {
-		if err := runTask(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	if testkit.IsTask() {
+		os.Exit(testkit.RunTask(testkit.Writes, runTask))
 	}
 	os.Exit(m.Run())
 }
 
-func runTask() error {
-	var work task
-	if err := json.Unmarshal([]byte(os.Getenv(taskVariable)), &work); err != nil {
-		return err
-	}
-	var stopAt, writes atomic.Int64
-	if text := os.Getenv(stopVariable); text != "" {
-		var number int64
-		if _, err := fmt.Sscan(text, &number); err != nil {
-			return err
-		}
-		stopAt.Store(number)
-	}
-	// Each write is two points: right before and right after it.
-	observer := func(_ context.Context, _ effects.Phase, effect effects.Effect) {
-		if !effect.Write {
-			return
-		}
-		switch writes.Add(1) {
-		case stopAt.Load():
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		case -stopAt.Load():
-			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		default:
-			return
-		}
-		select {}
-	}
-	dir := os.Getenv(dirVariable)
-	records := sqlite.New(sqlite.Config{Dir: dir, Observer: observer})
-	m := &Manager{Store: records, Backend: local.New(local.Config{DataDir: dir, Observer: observer})}
+func runTask(work task, observer effects.Observer) (Attachment, error) {
+	records := sqlite.New(sqlite.Config{Dir: work.Dir, Observer: observer})
+	m := &Manager{Store: records, Backend: local.New(local.Config{DataDir: work.Dir, Observer: observer})}
 	ctx := context.Background()
 	var result Result
 	var err error
@@ -404,46 +357,23 @@ func runTask() error {
 	default:
 		_, err = m.Delete(ctx, work.Request.Name, work.Request.Kind, work.Attachment, work.Operation == "purge")
 	}
-	if err := errors.Join(err, records.Close()); err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(answer{Attachment: result.Attachment, Writes: writes.Load()})
+	return result.Attachment, errors.Join(err, records.Close())
 }
 
-// child prepares a process that does one task in the data directory, and is killed at the given
-// point; 0 lets it finish, and a negative one only stops it there.
-func (p *place) child(work task, stopAt int64) *exec.Cmd {
-	p.t.Helper()
-	raw, err := json.Marshal(work)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	command := exec.CommandContext(p.t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), taskVariable+"="+string(raw), dirVariable+"="+p.dir, fmt.Sprintf("%s=%d", stopVariable, stopAt))
-	return command
+// here is a task in the data directory of the place.
+func (p *place) here(work task) task {
+	work.Dir = p.dir
+	return work
 }
 
-// finish runs a task to its end.
-func (p *place) finish(work task) answer {
+// finish runs a task to its end and returns the points that it passed.
+func (p *place) finish(work task) (Attachment, []string) {
 	p.t.Helper()
-	output, err := p.child(work, 0).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		p.t.Fatalf("%s: %v: %s", work.Operation, err, exit.Stderr)
-	}
-	var said answer
-	if err := errors.Join(err, json.Unmarshal(output, &said)); err != nil {
-		p.t.Fatal(err)
-	}
-	return said
+	return testkit.FinishTask[Attachment](p.t, p.here(work))
 }
 
 // kill runs a task until a point and checks that it died there.
-func (p *place) kill(work task, stopAt int64) {
+func (p *place) kill(work task, stopAt int) {
 	p.t.Helper()
-	err := p.child(work, stopAt).Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-		p.t.Fatalf("%s was not killed at point %d: %v", work.Operation, stopAt, err)
-	}
+	testkit.KillTask(p.t, p.here(work), stopAt)
 }

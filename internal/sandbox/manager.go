@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -62,9 +61,9 @@ type Request struct {
 // Retention says which checkpoints are kept when a new one is taken.
 type Retention struct {
 	// KeepLast is how many stay, the new one included; 0 keeps all.
-	KeepLast int64
+	KeepLast int64 `json:"keep_last,omitempty"`
 	// Expiration is the age from which older ones go; 0 means never.
-	Expiration time.Duration
+	Expiration time.Duration `json:"expiration,omitempty"`
 }
 
 // Result is how a sandbox stands after a create or update.
@@ -86,36 +85,20 @@ func (m *Manager) lock(ctx context.Context, name string) (context.Context, func(
 	return m.Lock(ctx, lockKey(m.Backend.Name(), name), ID(m.Backend.Name(), name))
 }
 
-// Lock waits for the lock of key, which what names in errors. It returns the context for everything
-// that happens under the lock, and the release.
+// Lock is [Records.Lock].
 func (m *Manager) Lock(ctx context.Context, key, what string) (context.Context, func() error, error) {
-	held, err := m.Store.Lock(ctx, key)
-	if err != nil {
-		return ctx, nil, fmt.Errorf("wait for the lock of %s: %w", what, err)
-	}
-	return held.Context(ctx), func() error {
-		// The CLI ends the plugin without a chance to tidy up, so that is done after each operation.
-		return errors.Join(held.Unlock(), m.Store.Close())
-	}, nil
+	return m.records().Lock(ctx, key, what)
 }
 
-// Owner returns whose objects are ours, "" when this store has made nothing yet.
-func (m *Manager) Owner(ctx context.Context) (string, error) {
-	if m.ExplicitOwner != "" {
-		return m.ExplicitOwner, nil
-	}
-	return m.Store.Owner(ctx)
-}
+// Owner is [Records.Owner].
+func (m *Manager) Owner(ctx context.Context) (string, error) { return m.records().Owner(ctx) }
 
-// EnsureOwner makes the store's own id where there is none, also when another owner is configured:
-// it tells this store from a new one in its place.
+// EnsureOwner is [Records.EnsureOwner].
 func (m *Manager) EnsureOwner(ctx context.Context) (string, error) {
-	own, err := m.Store.EnsureOwner(ctx)
-	if err != nil || m.ExplicitOwner == "" {
-		return own, err
-	}
-	return m.ExplicitOwner, nil
+	return m.records().EnsureOwner(ctx)
 }
+
+func (m *Manager) records() Records { return Records{Store: m.Store, ExplicitOwner: m.ExplicitOwner} }
 
 // Records returns the records of ours on this backend that match a query, none where this store has made
 // nothing yet. It only reads the store.
@@ -128,14 +111,9 @@ func (m *Manager) Records(ctx context.Context, query store.Query) ([]store.Recor
 	return m.Store.Find(ctx, query)
 }
 
-// write stores a changed record. One that the store does not take stays known as it is: whoever gives
-// up has to name it.
+// write is [Records.Write].
 func (m *Manager) write(ctx context.Context, record *store.Record) error {
-	stored, err := m.Store.Update(ctx, *record)
-	if err == nil {
-		*record = stored
-	}
-	return err
+	return m.records().Write(ctx, record)
 }
 
 // findRecord returns our record of a name in a binding, nil when there is none.
@@ -150,19 +128,9 @@ func (m *Manager) findRecord(ctx context.Context, binding, owner, name string) (
 	return &records[0], nil
 }
 
-// RecordByID returns a record, nil when there is none.
+// RecordByID is [Records.ByID].
 func (m *Manager) RecordByID(ctx context.Context, id string) (*store.Record, error) {
-	if id == "" {
-		return nil, nil
-	}
-	record, err := m.Store.Get(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &record, nil
+	return m.records().ByID(ctx, id)
 }
 
 // get reads the object; nil without an error means a proven absence.

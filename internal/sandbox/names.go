@@ -58,7 +58,16 @@ func WithGeneration(base string, generation int64) string {
 // ID returns the identity of a sandbox, `<backend>/<name>`.
 func ID(backend, name string) string { return backend + "/" + name }
 
-// ParseID splits an identity into backend and name.
+// OnHost is what ids and records call a backend on a cloud host: `<backend>@<host>`.
+func OnHost(backend, host string) string { return backend + "@" + host }
+
+// CutHost takes apart what ids and records call a backend; host is "" when it is on no cloud host.
+func CutHost(backend string) (plain, host string) {
+	plain, host, _ = strings.Cut(backend, "@")
+	return plain, host
+}
+
+// ParseID splits an identity into backend and name. The backend may be one on a cloud host.
 func ParseID(id string) (backend, name string, err error) {
 	backend, name, found := strings.Cut(id, "/")
 	if !found || backend == "" {

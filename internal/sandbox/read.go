@@ -136,8 +136,11 @@ func (m *Manager) view(ctx context.Context, name string, attachment Attachment, 
 	view.Attachment = AttachmentOf(*record)
 	view.WorkspaceID, view.Generation = record.WorkspaceID, record.Generation
 	view.Source, view.Settings, view.CurrentSnapshotID = kept.Spec.Source, kept.Settings, kept.Snapshot
-	if observed != nil && observed.CurrentSnapshotID != "" {
-		view.CurrentSnapshotID = observed.CurrentSnapshotID
+	if observed != nil {
+		// Until its first save a platform's sandbox names what it was made from, which holds none of its data.
+		if id := observed.CurrentSnapshotID; id != "" && id != record.BaseSnapshot && id != kept.Spec.Source.SnapshotID {
+			view.CurrentSnapshotID = id
+		}
 	}
 	switch {
 	case observed == nil || observed.Status == backends.StatusLost:

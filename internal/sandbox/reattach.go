@@ -68,7 +68,7 @@ func (m *Manager) halt(ctx context.Context, request Request, record *store.Recor
 	if request.Extension == nil {
 		return m.Backend.Stop(ctx, request.Name)
 	}
-	*record, err = m.release(ctx, *record, observed)
+	*record, err = m.release(ctx, *record, observed, request.Retention)
 	return err
 }
 

@@ -27,12 +27,14 @@ type contents struct {
 	Trigger  string `json:"trigger,omitempty"`
 	// SnapshotTemplate is the version of the template that a workspace had when that was taken.
 	SnapshotTemplate string `json:"snapshot_template,omitempty"`
+	// Retention is for the snapshots of a session that is saved where no request says it.
+	Retention Retention `json:"retention,omitzero"`
 }
 
 // renewed is what the record holds once a request was carried out: its specification and settings, beside
 // the checkpoint that there is.
 func (c contents) renewed(request Request, spec backends.Spec) contents {
-	c.Spec, c.Settings, c.Trigger = spec, request.Settings, request.CheckpointTrigger
+	c.Spec, c.Settings, c.Trigger, c.Retention = spec, request.Settings, request.CheckpointTrigger, request.Retention
 	return c
 }
 
@@ -56,7 +58,9 @@ type intent struct {
 	// Purge tells a delete that removes everything from one that retains.
 	Purge bool `json:"purge,omitempty"`
 	// Snapshot is the id of a checkpoint under way.
-	Snapshot string    `json:"snapshot,omitempty"`
+	Snapshot string `json:"snapshot,omitempty"`
+	// Ran is true when the sandbox ran before a checkpoint that ends its session: it has to run after it.
+	Ran   bool      `json:"ran,omitempty"`
 	Since    time.Time `json:"since"`
 }
 

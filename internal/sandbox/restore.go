@@ -97,11 +97,14 @@ func (m *Manager) restore(ctx context.Context, request Request, record store.Rec
 }
 
 // release lets go of a workspace's compute and keeps its data: a session whose files a stop would
-// empty is saved first.
-func (m *Manager) release(ctx context.Context, record store.Record, observed backends.Observed) (store.Record, error) {
+// empty is saved first. retention is for the snapshots of such saves.
+func (m *Manager) release(ctx context.Context, record store.Record, observed backends.Observed, retention Retention) (store.Record, error) {
+	if err := m.settleCheckpoint(ctx, &record, &observed); err != nil {
+		return record, err
+	}
 	if record.Kind == string(backends.Session) && observed.Running() && m.Backend.Capabilities().StopEmptiesSession {
 		var err error
-		if record, err = m.saveSession(ctx, record, observed); err != nil {
+		if record, err = m.saveSession(ctx, record, observed, retention); err != nil {
 			return record, err
 		}
 	}
@@ -113,12 +116,9 @@ func (m *Manager) release(ctx context.Context, record store.Record, observed bac
 
 // saveSession takes a snapshot and notes it. It is always a new one: what a killed run saved may be
 // older than the files are now.
-func (m *Manager) saveSession(ctx context.Context, record store.Record, observed backends.Observed) (store.Record, error) {
-	kept, err := contentsOf(record)
-	if err != nil {
-		return record, err
-	}
+func (m *Manager) saveSession(ctx context.Context, record store.Record, observed backends.Observed, retention Retention) (store.Record, error) {
 	pending := intent{Operation: changing, Snapshot: m.nextCheckpoint(observed), Since: time.Now().UTC()}
+	var err error
 	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, err
 	}
@@ -129,21 +129,14 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 	if err != nil {
 		return record, err
 	}
-	superseded := kept.Snapshot
-	if err := kept.noteSnapshot(saved, record); err != nil {
-		return record, err
-	}
 	pending.Snapshot = ""
-	if record.Spec, err = store.Encode(kept); err != nil {
-		return record, err
-	}
 	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, err
 	}
-	if err := m.write(ctx, &record); err != nil || superseded == saved {
+	if err := m.noteSaved(ctx, &record, saved); err != nil {
 		return record, err
 	}
-	return record, m.forgetSnapshot(ctx, record, superseded)
+	return record, m.prune(ctx, record, saved, retention)
 }
 
 // forgetSnapshot deletes a snapshot that only the record knew, where snapshots carry no marks to find
@@ -178,7 +171,7 @@ func (m *Manager) updateLost(ctx context.Context, request Request, record *store
 	switch {
 	case !unfinished && !m.sessionLost(*record, observed):
 		return false, Result{}, nil
-	case request.DesiredState == DesiredRunning, observed == nil && request.DesiredState == "", unfinished:
+	case request.DesiredState == DesiredRunning, request.DesiredState == "" && (observed == nil || pending != nil && pending.Ran), unfinished:
 		result, err = m.restore(ctx, request, *record, attachment)
 		return true, result, err
 	case observed != nil:

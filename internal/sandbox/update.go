@@ -33,6 +33,9 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	request.Spec = withSource(request.Spec, kept.Spec.Source)
+	if err := m.settleCheckpoint(ctx, record, observed); err != nil {
+		return Result{}, err
+	}
 	if request.Extension != nil {
 		if done, result, err := m.updateLost(ctx, request, record, observed, attachment.Token); done || err != nil {
 			return result, err
@@ -62,18 +65,15 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	if pending.Snapshot != "" && !m.sessionLost(*record, observed) {
-		saved, err := m.checkpoint(ctx, *record, pending.Snapshot, request.Retention)
+		ended, err := m.takeCheckpoint(ctx, request, record, pending)
 		if err != nil {
 			return Result{}, err
 		}
-		if err := kept.noteSnapshot(saved, *record); err != nil {
-			return Result{}, err
-		}
-		if record.Spec, err = store.Encode(kept); err != nil {
-			return Result{}, err
+		if ended && request.DesiredState != DesiredStopped {
+			return m.restore(ctx, request, *record, attachment.Token)
 		}
 	}
-	if err := m.changeRunState(ctx, request, record, *observed, after); err != nil {
+	if err := m.changeRunState(ctx, request, record, *observed, after, pending.Ran); err != nil {
 		return Result{}, err
 	}
 	if kept, err = contentsOf(*record); err != nil {
@@ -186,26 +186,29 @@ func (m *Manager) announceChange(ctx context.Context, record *store.Record, requ
 		return intent{}, err
 	}
 	pending := intent{Operation: changing, Since: time.Now().UTC()}
+	ran := observed.Running()
 	if before != nil && before.Operation == changing {
-		pending.Snapshot = before.Snapshot
+		pending.Snapshot, ran = before.Snapshot, ran || before.Ran
 	}
 	if request.CheckpointTrigger != "" && request.CheckpointTrigger != kept.Trigger && pending.Snapshot == "" {
 		pending.Snapshot = m.nextCheckpoint(observed)
 	}
+	pending.Ran = ran && pending.Snapshot != "" && m.Backend.Capabilities().SnapshotEndsSession
 	if record.Intent, err = store.Encode(pending); err != nil {
 		return pending, err
 	}
 	return pending, m.write(ctx, record)
 }
 
-// changeRunState leaves the run state as found when none is asked for.
-func (m *Manager) changeRunState(ctx context.Context, request Request, record *store.Record, before, after backends.Observed) error {
+// changeRunState leaves the run state as found when none is asked for. ran tells that a checkpoint, perhaps
+// of a run that was killed since, found the sandbox running.
+func (m *Manager) changeRunState(ctx context.Context, request Request, record *store.Record, before, after backends.Observed, ran bool) error {
 	switch {
 	case request.DesiredState == DesiredRunning && !after.Running():
 		return m.Backend.Start(ctx, request.Name)
 	case request.DesiredState == DesiredStopped && after.Running():
 		return m.halt(ctx, request, record, after)
-	case before.Status == backends.StatusLost && !after.Running() && request.DesiredState != DesiredStopped:
+	case (ran || before.Status == backends.StatusLost) && !after.Running() && request.DesiredState != DesiredStopped:
 		return m.Backend.Start(ctx, request.Name)
 	}
 	return nil

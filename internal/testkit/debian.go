@@ -2,11 +2,14 @@ package testkit
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
 	"sync"
 	"testing"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/debian"
 )
 
 // DebianReference is an image with a real package manager and its configuration, for tests that install
@@ -20,7 +23,7 @@ var debianOnce = sync.OnceValue(func() error { return ensureImage(DebianReferenc
 // which Debian's packages are reached, also from containers.
 func DebianImage(t testing.TB) string {
 	t.Helper()
-	_, err := exec.LookPath("mmdebstrap")
+	_, err := exec.LookPath(debian.Program)
 	Need(t, "mmdebstrap", err == nil, "apt-get install mmdebstrap")
 	err = debianOnce()
 	Need(t, "docker", err == nil, fmt.Sprintf("start a Docker Engine on a local socket (%v)", err))
@@ -28,12 +31,7 @@ func DebianImage(t testing.TB) string {
 }
 
 func debianContent() (io.Reader, error) {
-	var said bytes.Buffer
-	bootstrap := exec.Command("mmdebstrap", "--quiet", "--variant=apt", "--include=ca-certificates", "bookworm", "-")
-	bootstrap.Stderr = &said
-	content, err := bootstrap.Output()
-	if err != nil {
-		return nil, fmt.Errorf("make a Debian: %w: %s", err, said.Bytes())
-	}
-	return bytes.NewReader(content), nil
+	var content bytes.Buffer
+	err := debian.Bootstrap{Suite: "bookworm", Variant: "apt", Include: []string{"ca-certificates"}}.Write(context.Background(), &content)
+	return &content, err
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -284,11 +281,6 @@ func refused(t *testing.T, err error, code sandbox.Code) {
 
 // What follows runs one operation in a process of its own, which can be killed in the middle.
 
-const (
-	taskVariable = "SANDLOT_TEST_TASK"
-	stopVariable = "SANDLOT_TEST_STOP_AT"
-)
-
 // task is what a child process does.
 type task struct {
 	Operation  string // provision, update, retain or purge
@@ -301,41 +293,16 @@ type task struct {
 type answer struct {
 	Attachment sandbox.Attachment
 	Handle     string
-	// Writes is how many effects changed something.
-	Writes int64
 }
 
 func TestMain(m *testing.M) {
-	if os.Getenv(taskVariable) != "" {
-		if err := runTask(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
+	if testkit.IsTask() {
+		os.Exit(testkit.RunTask(testkit.Writes, runTask))
 	}
 	os.Exit(m.Run())
 }
 
-func runTask() error {
-	var work task
-	if err := json.Unmarshal([]byte(os.Getenv(taskVariable)), &work); err != nil {
-		return err
-	}
-	var stopAt, writes atomic.Int64
-	if text := os.Getenv(stopVariable); text != "" {
-		var number int64
-		if _, err := fmt.Sscan(text, &number); err != nil {
-			return err
-		}
-		stopAt.Store(number)
-	}
-	// Each write is two points: right before and right after it.
-	observer := func(_ context.Context, _ effects.Phase, effect effects.Effect) {
-		if effect.Write && writes.Add(1) == stopAt.Load() {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
-	}
+func runTask(work task, observer effects.Observer) (answer, error) {
 	records := openStore(work.Dir, work.URL, observer)
 	m := Manager{Sandboxes: &sandbox.Manager{Store: records, Backend: local.New(local.Config{DataDir: work.Dir, Observer: observer})}}
 	ctx := context.Background()
@@ -349,63 +316,29 @@ func runTask() error {
 	default:
 		_, err = m.Sandboxes.Delete(ctx, work.Wish.Request.Name, work.Wish.Request.Kind, work.Attachment, work.Operation == "purge")
 	}
-	if err := errors.Join(err, records.Close()); err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(answer{Attachment: result.Attachment, Handle: result.Observed.Name, Writes: writes.Load()})
+	return answer{Attachment: result.Attachment, Handle: result.Observed.Name}, errors.Join(err, records.Close())
 }
 
-func (p *place) child(operation string, w wish, attachment sandbox.Attachment, stopAt int64) *exec.Cmd {
-	p.t.Helper()
-	raw, err := json.Marshal(task{Operation: operation, Dir: p.dir, URL: p.url, Wish: w, Attachment: attachment})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	command := exec.CommandContext(p.t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), taskVariable+"="+string(raw), fmt.Sprintf("%s=%d", stopVariable, stopAt))
-	return command
+func (p *place) task(operation string, w wish, attachment sandbox.Attachment) task {
+	return task{Operation: operation, Dir: p.dir, URL: p.url, Wish: w, Attachment: attachment}
 }
 
 // finish runs an operation to its end.
 func (p *place) finish(operation string, w wish, attachment sandbox.Attachment) (answer, error) {
-	var said answer
-	output, err := p.child(operation, w, attachment, 0).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return said, fmt.Errorf("%s: %w: %s", operation, err, exit.Stderr)
-	}
-	return said, errors.Join(err, json.Unmarshal(output, &said))
+	p.t.Helper()
+	said, _, err := testkit.TryTask[answer](p.t, p.task(operation, w, attachment))
+	return said, err
 }
 
-func (p *place) points(operation string, w wish, attachment sandbox.Attachment) int64 {
+// points are those that an operation passes.
+func (p *place) points(operation string, w wish, attachment sandbox.Attachment) []string {
 	p.t.Helper()
-	said, err := p.finish(operation, w, attachment)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return said.Writes
+	_, passed := testkit.FinishTask[answer](p.t, p.task(operation, w, attachment))
+	return passed
 }
 
 // kill runs an operation until a point and checks that it died there.
-func (p *place) kill(operation string, w wish, attachment sandbox.Attachment, stopAt int64) {
+func (p *place) kill(operation string, w wish, attachment sandbox.Attachment, stopAt int) {
 	p.t.Helper()
-	err := p.child(operation, w, attachment, stopAt).Run()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != -1 {
-		p.t.Fatalf("%s was not killed at point %d: %v", operation, stopAt, err)
-	}
-}
-
-// eachPoint runs a subtest for each point of a clean run.
-func eachPoint(t *testing.T, points int64, test func(t *testing.T, point int64)) {
-	t.Helper()
-	if points < 4 {
-		t.Fatalf("a clean run was seen to make only %d writes", points)
-	}
-	for point := int64(1); point <= points; point++ {
-		t.Run(fmt.Sprint(point), func(t *testing.T) {
-			t.Parallel()
-			test(t, point)
-		})
-	}
+	testkit.KillTask(p.t, p.task(operation, w, attachment), stopAt)
 }

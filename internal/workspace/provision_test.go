@@ -14,6 +14,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 const provisioners = 50
@@ -144,7 +145,7 @@ func TestKilledProvision(t *testing.T) {
 			}
 			p, w := prepare(t)
 			points := p.points("provision", w, sandbox.Attachment{})
-			eachPoint(t, points, func(t *testing.T, point int64) {
+			testkit.EachPoint(t, points, func(t *testing.T, point int) {
 				p, w := prepare(t)
 				p.kill("provision", w, sandbox.Attachment{}, point)
 				neverReadyTooEarly(p, w)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // A session whose files a stop would empty is saved before, and restored when it has to run.
@@ -36,6 +37,34 @@ func TestSessionIsSavedBeforeItStops(t *testing.T) {
 	}
 	p.delete(w, made.Attachment, true, sandbox.Removed)
 	p.empty(w.Base)
+}
+
+// Each stop saves the session anew. What snapshot_retention does not keep of that goes, by an update's stop as
+// by a destroy's; without it all stay.
+func TestSavesOfASessionAreRetained(t *testing.T) {
+	t.Parallel()
+	for keep, want := range map[int64]int{0: 4, 1: 1, 2: 2} {
+		p := newPlace(t)
+		w := session("w1").with(func(w *wish) { w.Request.Retention.KeepLast = keep })
+		attachment := p.provision(w).Attachment
+		for range 3 {
+			for _, state := range []string{sandbox.DesiredStopped, sandbox.DesiredRunning} {
+				p.update(attachment, w.with(func(w *wish) { w.Request.DesiredState = state }))
+			}
+		}
+		p.shell(w, "echo last > mine")
+		p.delete(w, attachment, false, sandbox.Retained)
+		saved, err := p.backend.ListSnapshots(t.Context(), attachment.Record)
+		if err != nil || len(saved) != want {
+			t.Errorf("keep_last %d: %d snapshots are there (%v), want %d", keep, len(saved), err, want)
+		}
+		again := p.provision(w)
+		if found := p.shell(w, "cat mine"); found != "last" {
+			t.Errorf("keep_last %d: inside is %q", keep, found)
+		}
+		p.delete(w, again.Attachment, true, sandbox.Removed)
+		p.empty()
+	}
 }
 
 func TestRetainedSessionIsRestored(t *testing.T) {
@@ -145,7 +174,7 @@ func TestKilledSave(t *testing.T) {
 				return p, w, made.Attachment
 			}
 			p, w, attachment := prepare(t)
-			eachPoint(t, p.points(operation, w, attachment), func(t *testing.T, point int64) {
+			testkit.EachPoint(t, p.points(operation, w, attachment), func(t *testing.T, point int) {
 				p, w, attachment := prepare(t)
 				p.kill(operation, w, attachment, point)
 				again := p.provision(w.with(func(w *wish) { w.Request.DesiredState = sandbox.DesiredRunning }))
@@ -172,7 +201,7 @@ func TestKilledRestore(t *testing.T) {
 		return p, w, made.Attachment
 	}
 	p, w, attachment := prepare(t)
-	eachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int64) {
+	testkit.EachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int) {
 		p, w, attachment := prepare(t)
 		p.kill("update", w, attachment, point)
 		view, err := p.Sandboxes.Read(t.Context(), w.Request.Name, attachment)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 func upgraded(w *wish) {
@@ -79,7 +80,7 @@ func TestKilledMigration(t *testing.T) {
 		return p, w.with(upgraded), made.Attachment
 	}
 	p, w, attachment := prepare(t)
-	eachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int64) {
+	testkit.EachPoint(t, p.points("update", w, attachment), func(t *testing.T, point int) {
 		p, w, attachment := prepare(t)
 		p.kill("update", w, attachment, point)
 		if _, kept := p.row(); kept.TemplateVersion == "2" {

@@ -221,7 +221,7 @@ func falseTables(t *testing.T, s subject, only []string) {
 func changedRows(a, b backends.Capabilities) []string {
 	checks := []string{"table"}
 	noticed := map[string]string{
-		"StopEmptiesSession": "stop of a session", "StopEndsSession": "stop of a session", "EnvironmentUnreadable": "environment",
+		"StopEmptiesSession": "stop of a session", "StopEndsSession": "stop of a session", "SnapshotEndsSession": "capability snapshot", "EnvironmentUnreadable": "environment",
 		"SourceUnreadable": "capability source_rootfs", "ChangesAtStart": "reconfigure", "FilesNeedCompute": "files of a stopped sandbox",
 		"TextOutput": "exec results", "AssignedSnapshotIDs": "capability snapshot", "UnmarkedSnapshots": "capability snapshot",
 		"CloneNeedsStop": "capability clone",

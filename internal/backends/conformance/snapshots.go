@@ -66,8 +66,12 @@ func exerciseSnapshot(t T, e *env) {
 	_, err := snapshotter.GetSnapshot(ctx, e.uniqueName())
 	e.wantKind(t, "GetSnapshot of an absent one", err, backends.NotFound)
 
+	session := b.get().SessionID
 	made := b.snapshot(id)
 	b.wantIdentity(made, id)
+	if ended := b.get().SessionID != session; ended != b.capabilities.SnapshotEndsSession {
+		t.Errorf("that the snapshot ended the session is %v; SnapshotEndsSession is %v", ended, b.capabilities.SnapshotEndsSession)
+	}
 	if made.SizeBytes <= 0 || made.CreatedAt.Before(before) || made.CreatedAt.After(time.Now().Add(time.Minute)) || !made.ExpiresAt.IsZero() {
 		t.Errorf("the snapshot has %d bytes, was made at %v and expires at %v", made.SizeBytes, made.CreatedAt, made.ExpiresAt)
 	}

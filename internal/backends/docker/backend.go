@@ -8,6 +8,7 @@ package docker
 
 import (
 	"context"
+	"net"
 	"slices"
 	"sync"
 
@@ -29,6 +30,10 @@ type Config struct {
 	CACert     string
 	ClientCert string
 	ClientKey  string
+	// OnHost names the cloud host that the engine is on, and Dial connects to the engine there; nothing
+	// above counts then. Empty for any other engine.
+	OnHost string
+	Dial   func(ctx context.Context) (net.Conn, error)
 	// Observer is told of every call to the engine.
 	Observer effects.Observer
 }
@@ -53,8 +58,13 @@ func New(config Config) *Backend {
 	return &Backend{config: config}
 }
 
-// Name is "docker".
-func (b *Backend) Name() string { return backendName }
+// Name is "docker", or "docker@<host>" on a cloud host.
+func (b *Backend) Name() string {
+	if b.config.OnHost != "" {
+		return backendName + "@" + b.config.OnHost
+	}
+	return backendName
+}
 
 // Capabilities is what this backend can do.
 func (b *Backend) Capabilities() backends.Capabilities {

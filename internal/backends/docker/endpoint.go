@@ -45,6 +45,8 @@ type endpoint struct {
 // DOCKER_HOST, DOCKER_CONTEXT, the CLI's current context, the default socket.
 func (c Config) resolve() (endpoint, error) {
 	switch {
+	case c.OnHost != "":
+		return c.onHost(), nil
 	case c.Host != "":
 		return c.fromHost(c.Host)
 	case c.Context == defaultContext:
@@ -66,6 +68,14 @@ func (c Config) resolve() (endpoint, error) {
 		return c.fromHost(client.DefaultDockerHost)
 	}
 	return c.fromContext(name)
+}
+
+// onHost is the engine of a cloud host. The host in the address only names it: Dial knows the way.
+func (c Config) onHost() endpoint {
+	return endpoint{
+		host: "tcp://" + c.OnHost, address: "cloud host " + c.OnHost,
+		dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.Dial(ctx) },
+	}
 }
 
 func (c Config) fromHost(host string) (endpoint, error) {

@@ -80,6 +80,7 @@ func capabilities() backends.Capabilities {
 
 		StopEmptiesSession:    true,
 		StopEndsSession:       true,
+		SnapshotEndsSession:   true,
 		EnvironmentUnreadable: true,
 		SourceUnreadable:      true,
 		ChangesAtStart:        true,

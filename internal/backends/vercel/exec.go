@@ -69,7 +69,9 @@ func (b *Backend) running(ctx context.Context, operation, name string) (*api.Cli
 		return nil, api.Session{}, err
 	}
 	if statusOf(state.Session.Status) != backends.StatusRunning {
-		return nil, api.Session{}, refusedUse(failure(backends.NotRunning, operation, name, "Its session has the status "+string(state.Session.Status)+"."))
+		err := failure(backends.NotRunning, operation, name, "Its session has the status "+string(state.Session.Status)+".")
+		err.Remedy = "Start it with `desired_state = \"running\"`. What only looks never wakes it."
+		return nil, api.Session{}, refusedUse(err)
 	}
 	return client, state.Session, refusedUse(inSession(operation, name, awaitRunning(ctx, client, state.Session)))
 }

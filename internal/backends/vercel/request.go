@@ -102,6 +102,9 @@ func sourceOf(source backends.Source) *api.Source {
 func updateRequest(marks backends.Marks, spec backends.Spec, from api.SandboxState) api.UpdateRequest {
 	w, has := wantedOf(spec), from.Sandbox
 	var request api.UpdateRequest
+	if persistent := marks.Kind == backends.Persistent; has.Persistent != persistent {
+		request.Persistent = &persistent
+	}
 	if has.VCPUs != float64(w.resources.VCPUs) || has.Memory != float64(w.resources.Memory) {
 		request.Resources = w.resources
 	}

@@ -3,11 +3,13 @@ package backendset
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/docker"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/local"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // Config holds the settings of all backends.
@@ -20,9 +22,17 @@ type Config struct {
 // Names returns the values of the `backend` attribute, in the order of the documentation.
 func Names() []string { return []string{"local", "docker", "vercel"} }
 
-// New makes a backend. It does no I/O: clients connect on first use.
+// OnHosts returns the names of those that can be on a cloud host.
+func OnHosts() []string { return []string{"docker"} }
+
+// New makes a backend, also of the name of one on a cloud host, for which the configuration says how to
+// get there. It does no I/O: clients connect on first use.
 func New(name string, config Config) (backends.Backend, error) {
-	switch name {
+	plain, host := sandbox.CutHost(name)
+	if host != "" && !slices.Contains(OnHosts(), plain) {
+		return nil, fmt.Errorf("the backend %q cannot be on a cloud host", plain)
+	}
+	switch plain {
 	case "local":
 		return local.New(config.Local), nil
 	case "docker":

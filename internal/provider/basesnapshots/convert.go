@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -59,6 +58,7 @@ func (c *converter) manifest(value types.Object) ManifestInput {
 		PackageManagers: textMap(m.PackageManagers),
 		TemplateVersion: m.TemplateVersion.ValueStringPointer(),
 		MarkerPath:      m.MarkerPath.ValueStringPointer(),
+		TemplateFiles:   templatefiles.Inputs(c.ctx, m.TemplateFiles, &c.diags),
 	}
 	if source, ok := object[sourceModel](c, m.Source); ok {
 		input.Source = &SourceInput{
@@ -75,14 +75,6 @@ func (c *converter) manifest(value types.Object) ManifestInput {
 	for _, command := range m.Commands.Elements() {
 		if argv, ok := command.(types.List); ok {
 			input.Commands = append(input.Commands, texts(argv.Elements(), false))
-		}
-	}
-	if !m.TemplateFiles.IsNull() {
-		input.TemplateFiles = map[string]*FileInput{}
-	}
-	for target, element := range m.TemplateFiles.Elements() {
-		if file, ok := object[templatefiles.Model](c, element); ok {
-			input.TemplateFiles[target] = &FileInput{file.Source.ValueStringPointer(), file.Content.ValueStringPointer(), file.Mode.ValueStringPointer()}
 		}
 	}
 	return input
@@ -253,20 +245,10 @@ func (m ManifestInput) value() types.Object {
 		}
 		commands = types.ListValueMust(argvType, values)
 	}
-	files := types.MapNull(templatefiles.Type)
-	if m.TemplateFiles != nil {
-		values := map[string]attr.Value{}
-		for target, file := range m.TemplateFiles {
-			values[target] = types.ObjectValueMust(templatefiles.Type.AttrTypes, map[string]attr.Value{
-				"source": types.StringPointerValue(file.Source), "content": types.StringPointerValue(file.Content), "mode": types.StringPointerValue(file.Mode),
-			})
-		}
-		files = types.MapValueMust(templatefiles.Type, values)
-	}
 	return types.ObjectValueMust(manifestType, map[string]attr.Value{
 		"schema_version": types.Int64PointerValue(m.SchemaVersion), "name": types.StringValue(m.Name), "source": source,
 		"system_packages": setValue(m.SystemPackages), "package_managers": mapValue(m.PackageManagers), "commands": commands,
-		"template_files": files, "template_version": types.StringPointerValue(m.TemplateVersion), "marker_path": types.StringPointerValue(m.MarkerPath),
+		"template_files": templatefiles.Value(m.TemplateFiles), "template_version": types.StringPointerValue(m.TemplateVersion), "marker_path": types.StringPointerValue(m.MarkerPath),
 	})
 }
 
@@ -297,13 +279,6 @@ func mapValue(texts map[string]string) types.Map {
 	return convert.Map(texts)
 }
 
-func timeOrNull(t time.Time) types.String {
-	if t.IsZero() {
-		return types.StringNull()
-	}
-	return types.StringValue(t.UTC().Format(time.RFC3339))
-}
-
 // HistoryType is the type of one element of a history.
 func HistoryType() types.ObjectType { return entryType }
 
@@ -318,8 +293,8 @@ func HistoryValue(entries []basesnapshot.Entry) types.List {
 		values = append(values, types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{
 			"version": convert.TextOrNull(entry.Version), "snapshot_id": convert.TextOrNull(entry.SnapshotID), "manifest_hash": convert.TextOrNull(entry.ManifestHash),
 			"status": convert.TextOrNull(entry.Status), "current": types.BoolValue(entry.Current), "last_error": convert.TextOrNull(entry.LastError),
-			"size_bytes": size, "created_at": timeOrNull(entry.CreatedAt), "ready_at": timeOrNull(entry.ReadyAt),
-			"retired_at": timeOrNull(entry.RetiredAt), "expires_at": timeOrNull(entry.ExpiresAt),
+			"size_bytes": size, "created_at": convert.TimeOrNull(entry.CreatedAt), "ready_at": convert.TimeOrNull(entry.ReadyAt),
+			"retired_at": convert.TimeOrNull(entry.RetiredAt), "expires_at": convert.TimeOrNull(entry.ExpiresAt),
 		}))
 	}
 	return types.ListValueMust(entryType, values)

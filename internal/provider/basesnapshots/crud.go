@@ -284,8 +284,8 @@ func set(m *model, view basesnapshot.View, unknownOnly bool) {
 	write(&m.Version, convert.TextOrNull(current.Version))
 	write(&m.SnapshotID, convert.TextOrNull(current.SnapshotID))
 	write(&m.SourceDigest, convert.TextOrNull(current.SourceDigest))
-	write(&m.CreatedAt, timeOrNull(current.CreatedAt))
-	write(&m.ExpiresAt, timeOrNull(current.ExpiresAt))
+	write(&m.CreatedAt, convert.TimeOrNull(current.CreatedAt))
+	write(&m.ExpiresAt, convert.TimeOrNull(current.ExpiresAt))
 	previous := types.StringNull()
 	if view.Previous != nil {
 		previous = convert.TextOrNull(view.Previous.SnapshotID)

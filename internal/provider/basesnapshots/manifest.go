@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
@@ -17,15 +16,15 @@ import (
 // ManifestInput is a manifest as a configuration writes it. It is kept in the record, for imports, and
 // it is what the function manifest_hash takes. Null and empty are kept apart.
 type ManifestInput struct {
-	SchemaVersion   *int64                `json:"schema_version"`
-	Name            string                `json:"name"`
-	Source          *SourceInput          `json:"source"`
-	SystemPackages  []string              `json:"system_packages"`
-	PackageManagers map[string]string     `json:"package_managers"`
-	Commands        [][]string            `json:"commands"`
-	TemplateFiles   map[string]*FileInput `json:"template_files"`
-	TemplateVersion *string               `json:"template_version"`
-	MarkerPath      *string               `json:"marker_path"`
+	SchemaVersion   *int64                          `json:"schema_version"`
+	Name            string                          `json:"name"`
+	Source          *SourceInput                    `json:"source"`
+	SystemPackages  []string                        `json:"system_packages"`
+	PackageManagers map[string]string               `json:"package_managers"`
+	Commands        [][]string                      `json:"commands"`
+	TemplateFiles   map[string]*templatefiles.Input `json:"template_files"`
+	TemplateVersion *string                         `json:"template_version"`
+	MarkerPath      *string                         `json:"marker_path"`
 }
 
 // SourceInput is the source of a manifest.
@@ -57,13 +56,6 @@ func (s SourceInput) source() backends.Source {
 		}
 	}
 	return source
-}
-
-// FileInput is one template file.
-type FileInput struct {
-	Source  *string `json:"source"`
-	Content *string `json:"content"`
-	Mode    *string `json:"mode"`
 }
 
 // ParseManifest reads a manifest from JSON. What it does not know is an error: a misspelled member
@@ -103,16 +95,9 @@ func (m ManifestInput) Collect(ctx context.Context) (basesnapshot.Manifest, erro
 	manifest := m.Manifest()
 	specs := map[string]overlay.Spec{}
 	for target, file := range m.TemplateFiles {
-		if file == nil || (file.Source == nil) == (file.Content == nil) {
-			return manifest, fmt.Errorf("template_files[%q] needs exactly one of source and content", target)
-		}
-		spec := overlay.Spec{Source: value(file.Source), Content: []byte(value(file.Content))}
-		if file.Mode != nil {
-			mode, err := templatefiles.ParseMode(*file.Mode)
-			if err != nil {
-				return manifest, fmt.Errorf("template_files[%q]: %w", target, err)
-			}
-			spec.Mode = mode & fs.ModePerm
+		spec, err := file.Spec()
+		if err != nil {
+			return manifest, fmt.Errorf("template_files[%q]: %w", target, err)
 		}
 		specs[target] = spec
 	}

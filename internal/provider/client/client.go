@@ -12,7 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/docker"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/basesnapshot"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -35,6 +38,10 @@ type Settings struct {
 	DataDir    types.String
 	// PostgresURL is the database of the records; null for the embedded one in DataDir.
 	PostgresURL types.String
+	// EncryptionKey is what private keys are encrypted with in the store; null when they are not.
+	EncryptionKey types.String
+	// DataDirSet is true when DataDir was given, by attribute or environment.
+	DataDirSet bool
 	// Unknown names the backends whose own settings are not known yet.
 	Unknown map[string]bool
 	// DockerHost is the configured or inherited engine address, for the check of mounts.
@@ -42,14 +49,19 @@ type Settings struct {
 	// CI is true when the run is part of continuous integration.
 	CI       bool
 	Backends backendset.Config
+	Hetzner  hetzner.Config
+	// Rebind accepts hosts that were made with another token of the same project.
+	Rebind bool
 }
 
 // Client is made by each Configure anew, so that what it remembers lives for one walk only.
 type Client struct {
 	Settings
 	store    store.Store
+	observer effects.Observer
 	mu       sync.Mutex
 	managers map[string]*sandbox.Manager
+	hosts    *cloudhost.Manager
 	claims   map[string]bool
 	files    files
 }
@@ -59,6 +71,7 @@ func New(settings Settings, observer effects.Observer) *Client {
 	settings.Backends.Local.Observer = observer
 	settings.Backends.Docker.Observer = observer
 	settings.Backends.Vercel.Observer = observer
+	settings.Hetzner.Observer = observer
 	settings.Backends.Local.DataDir = settings.DataDir.ValueString()
 	return &Client{
 		Settings: settings,
@@ -66,6 +79,7 @@ func New(settings Settings, observer effects.Observer) *Client {
 		managers: map[string]*sandbox.Manager{},
 		claims:   map[string]bool{},
 		files:    newFiles(),
+		observer: observer,
 	}
 }
 
@@ -79,6 +93,11 @@ func openStore(settings Settings, observer effects.Observer) store.Store {
 
 // Manager returns the lifecycle manager of a backend, [ErrUnknown] while a setting is unknown.
 func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
+	if _, host := sandbox.CutHost(backend); host != "" {
+		if _, err := c.CloudHosts(); err != nil {
+			return nil, err
+		}
+	}
 	if c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() || c.Owner.IsUnknown() || c.Unknown[backend] {
 		return nil, ErrUnknown
 	}
@@ -87,7 +106,11 @@ func (c *Client) Manager(backend string) (*sandbox.Manager, error) {
 	if manager, ok := c.managers[backend]; ok {
 		return manager, nil
 	}
-	made, err := backendset.New(backend, c.Backends)
+	config := c.Backends
+	if _, host := sandbox.CutHost(backend); host != "" {
+		config.Docker = docker.Config{OnHost: host, Dial: c.dialer(host), Observer: c.observer}
+	}
+	made, err := backendset.New(backend, config)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +129,18 @@ func (c *Client) BaseSnapshots(backend string) (*basesnapshot.Manager, error) {
 		return nil, ErrUnknown
 	}
 	return &basesnapshot.Manager{Sandboxes: manager, NamePrefix: c.NamePrefix.ValueString()}, nil
+}
+
+// OwnerKnown is the owner of what this configuration makes, "" while it is not known: the store makes
+// one when something is created. It only reads.
+func (c *Client) OwnerKnown(ctx context.Context) (string, error) {
+	if c.Owner.IsUnknown() || c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() {
+		return "", nil
+	}
+	if owner := c.Owner.ValueString(); owner != "" {
+		return owner, nil
+	}
+	return c.store.Owner(ctx)
 }
 
 // ManagerOf returns the manager and the name that a sandbox id stands for.

@@ -62,7 +62,7 @@ func (r *commandResource) Read(ctx context.Context, req resource.ReadRequest, re
 		inside.Remember(ctx, bound, place, resp.Private, &resp.Diagnostics)
 	}
 	switch {
-	case errors.Is(err, client.ErrUnknown):
+	case errors.Is(err, client.ErrUnknown), errors.Is(err, backends.HostSleeping):
 	case err != nil:
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Read Command %q", state.ID.ValueString()), err))
 	case place.Gone && !place.Remembered:

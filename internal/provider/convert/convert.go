@@ -69,6 +69,14 @@ func TextOrNull(text string) types.String {
 	return types.StringValue(text)
 }
 
+// TimeOrNull is null for the zero time, otherwise RFC 3339 in UTC.
+func TimeOrNull(t time.Time) types.String {
+	if t.IsZero() {
+		return types.StringNull()
+	}
+	return types.StringValue(t.UTC().Format(time.RFC3339))
+}
+
 // Map is a map of texts; nil makes an empty one.
 func Map(texts map[string]string) types.Map {
 	values := make(map[string]attr.Value, len(texts))

@@ -54,7 +54,7 @@ func (d *directorySource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 		MarkdownDescription: fmt.Sprintf("The entries of a directory in a sandbox, running or stopped. A stopped sandbox is not woken.\n\n"+
 			"A directory that does not exist is an error, and so is a listing of more than %d entries.", maxEntries),
 		Attributes: map[string]schema.Attribute{
-			"record_id": recordIDAttribute(),
+			"record_id": recordIDAttribute("sandbox"),
 			"path": schema.StringAttribute{
 				MarkdownDescription: "The directory: relative to the workspace, or absolute where the backend has the capability `absolute_paths` or the path lies in the workspace. Default: `.`, the workspace.",
 				Optional:            true,

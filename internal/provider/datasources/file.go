@@ -52,7 +52,7 @@ func (d *fileSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		MarkdownDescription: "A file in a sandbox, running or stopped. A stopped sandbox is not woken.\n\n" +
 			"A file that does not exist is no error: `exists` is false then and everything else null. The content stands in the state: do not read secrets this way.",
 		Attributes: map[string]schema.Attribute{
-			"record_id": recordIDAttribute(),
+			"record_id": recordIDAttribute("sandbox"),
 			"path": schema.StringAttribute{
 				MarkdownDescription: "The file: relative to the workspace, or absolute where the backend has the capability `absolute_paths` or the path lies in the workspace.",
 				Required:            true,

@@ -48,7 +48,7 @@ func (d *handleSource) Schema(_ context.Context, _ datasource.SchemaRequest, res
 		MarkdownDescription: "The record of one sandbox as JSON, in the shape that an application expects. The function `parse_handle` reads it.\n\n" +
 			"A shape that does not fit the sandbox (of another backend or kind, or one that needs what it lacks) is an error that says why. The JSON holds plain data, and never a secret.",
 		Attributes: map[string]schema.Attribute{
-			"record_id": recordIDAttribute(),
+			"record_id": recordIDAttribute("sandbox"),
 			"shape": schema.StringAttribute{
 				MarkdownDescription: "`workspace-resource` fits every backend. `vercel-persistent` and `vercel-session` are for `vercel`, `agent-env` for `docker`; `spawnbox` and `eve` are for the backends that those programs can attach to.",
 				Required:            true,

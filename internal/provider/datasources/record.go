@@ -19,12 +19,12 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store"
 )
 
-// recordIDAttribute is how a data source about one sandbox names it. A record id is unknown until
-// the sandbox was made, so that the CLI reads after that and not during the plan before; the id is
+// recordIDAttribute is how a data source about one object names it. A record id is unknown until
+// the object was made, so that the CLI reads after that and not during the plan before; the id is
 // known at plan already and would be read too early.
-func recordIDAttribute() schema.StringAttribute {
+func recordIDAttribute(object string) schema.StringAttribute {
 	return schema.StringAttribute{
-		MarkdownDescription: "The `record_id` of the sandbox to look into. It is unknown until the sandbox was made, so the data source is read after that.",
+		MarkdownDescription: "The `record_id` of the " + object + " to look into. It is unknown until the " + object + " was made, so the data source is read after that.",
 		Required:            true,
 		Validators:          []validator.String{stringvalidator.LengthBetween(1, 128)},
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -152,10 +151,6 @@ func list(ctx context.Context, manager *sandbox.Manager, filter sandboxesModel) 
 }
 
 func describe(backend string, observed backends.Observed) sandboxModel {
-	created := types.StringNull()
-	if !observed.CreatedAt.IsZero() {
-		created = types.StringValue(observed.CreatedAt.UTC().Format(time.RFC3339))
-	}
 	return sandboxModel{
 		ID:        types.StringValue(sandbox.ID(backend, observed.Name)),
 		Name:      types.StringValue(observed.Name),
@@ -163,7 +158,7 @@ func describe(backend string, observed backends.Observed) sandboxModel {
 		Owner:     convert.TextOrNull(observed.Marks.Owner),
 		Status:    convert.TextOrNull(string(observed.Status)),
 		RecordID:  convert.TextOrNull(observed.Marks.Record),
-		CreatedAt: created,
+		CreatedAt: convert.TimeOrNull(observed.CreatedAt),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -151,8 +150,8 @@ func (d *runtimeSource) fill(m *runtimeModel, record store.Record, view sandbox.
 	if view.Workspace != nil {
 		m.LastError = convert.TextOrNull(view.Workspace.LastError)
 	}
-	m.CreatedAt = types.StringValue(record.CreatedAt.UTC().Format(time.RFC3339))
-	m.UpdatedAt = types.StringValue(record.UpdatedAt.UTC().Format(time.RFC3339))
+	m.CreatedAt = convert.TimeOrNull(record.CreatedAt)
+	m.UpdatedAt = convert.TimeOrNull(record.UpdatedAt)
 	settings := handle.Settings{NamePrefix: d.client.NamePrefix.ValueString(), Namespace: d.client.Namespace.ValueString()}
 	// The only error is a base snapshot without a version; such a record has no environment.
 	if environment, err := handle.AgentEnvironment(described, settings); err == nil {

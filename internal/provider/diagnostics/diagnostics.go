@@ -27,6 +27,7 @@ const (
 	DuplicateWorkspace  = "duplicate_workspace"
 	DuplicateFile       = "duplicate_file"
 	OwnerRequired       = "owner_required"
+	StoreRequired       = "store_required"
 	InvalidValue        = "invalid_value"
 	Unsupported         = "unsupported"
 	ConfigurationUnsure = "configuration_unknown"

@@ -112,7 +112,7 @@ func (r *fileResource) Read(ctx context.Context, req resource.ReadRequest, resp 
 		found, content, err = read(ctx, place, state)
 	}
 	switch {
-	case errors.Is(err, client.ErrUnknown) || place.Unreadable(err) || place.Gone && place.Remembered && err == nil:
+	case errors.Is(err, client.ErrUnknown) || errors.Is(err, backends.HostSleeping) || place.Unreadable(err) || place.Gone && place.Remembered && err == nil:
 		return
 	case errors.Is(err, backends.FileNotFound) || err == nil && place.Gone:
 		resp.State.RemoveResource(ctx)

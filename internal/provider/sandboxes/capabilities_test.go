@@ -115,6 +115,7 @@ func everywhere() []string {
 		"environment", "secret_environment_wo", "secret_environment_wo_version", "labels",
 		"setup.command", "setup.environment", "setup.working_directory", "setup.timeout",
 		"snapshot_retention.expiration", "snapshot_retention.keep_last",
+		"cloud_host_id",                                     // judged by TestCloudHostNeedsItsBackend
 		"kind", "base_snapshot.id", "base_snapshot.version", // as far as they have snapshots; judged by TestRuntimeNeedsSnapshots
 		"template.version", "template.files.source", "template.files.content", "template.files.mode", "template.max_bytes",
 		"template.migrate.command", "template.migrate.verify",
@@ -241,6 +242,30 @@ func pathOf(d diag.Diagnostic) string {
 }
 
 func lastLine(text string) string { return text[strings.LastIndex(text, "\n")+1:] }
+
+// TestCloudHostNeedsItsBackend checks that a sandbox is put on a cloud host only where its backend can
+// be there.
+func TestCloudHostNeedsItsBackend(t *testing.T) {
+	t.Parallel()
+	for _, backend := range backendset.Names() {
+		of := &persistentModel{}
+		setNull(of)
+		of.Backend, of.Name, of.CloudHostID = types.StringValue(backend), types.StringValue("box"), types.StringValue("hetzner/team/alpha")
+		if backend == "docker" {
+			of.Source = sourceValue(backends.Source{Image: "debian"})
+		}
+		var refused []string
+		for _, d := range newChecker(t.Context(), of).check() {
+			refused = append(refused, pathOf(d)+" "+lastLine(d.Detail()))
+		}
+		if want := backend != "docker"; slices.Contains(refused, "cloud_host_id Code: unsupported") != want || !want && len(refused) > 0 {
+			t.Errorf("%s: errors %q", backend, refused)
+		}
+		if place := of.place().ValueString(); place != backend+"@alpha" {
+			t.Errorf("the place is %q", place)
+		}
+	}
+}
 
 // TestRuntimeNeedsSnapshots checks what a workspace runtime needs of a backend beside what its sandbox
 // does.

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
@@ -33,7 +34,16 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	}
 	m, p := imported.parts()
 	setNull(imported)
-	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(manager.Backend.Name()), types.StringValue(name)
+	backend, host := sandbox.CutHost(manager.Backend.Name())
+	m.ID, m.Backend, m.Name = types.StringValue(id), types.StringValue(backend), types.StringValue(name)
+	if host != "" {
+		owner, err := r.client.OwnerKnown(ctx)
+		if err != nil {
+			resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Import %s %q", r.title, id), err))
+			return
+		}
+		m.CloudHostID = types.StringValue(cloudhost.ID(owner, host))
+	}
 	m.RecordID, m.AttachmentID = convert.TextOrNull(view.Attachment.Record), convert.TextOrNull(view.Attachment.Token)
 	m.OnDestroy = r.client.OnDestroy
 	if m.OnDestroy.IsUnknown() {
@@ -51,6 +61,7 @@ func (r *sandboxResource) ImportState(ctx context.Context, req resource.ImportSt
 	c := converter{ctx: ctx}
 	if view.Observed.Status != backends.StatusLost {
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+		c.observeRetention(p, view.Observed.Spec, manager.Backend.Capabilities())
 	}
 	c.observeComputed(m, p, view, false)
 	r.observeRuntime(imported, view)

@@ -4,6 +4,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
 
 // common is what all kinds of sandbox have. Collections stay framework values, since any of
@@ -13,6 +16,7 @@ type common struct {
 	RecordID            types.String   `tfsdk:"record_id"`
 	AttachmentID        types.String   `tfsdk:"attachment_id"`
 	Backend             types.String   `tfsdk:"backend"`
+	CloudHostID         types.String   `tfsdk:"cloud_host_id"`
 	Name                types.String   `tfsdk:"name"`
 	Source              types.Object   `tfsdk:"source"`
 	CPUs                types.Float64  `tfsdk:"cpus"`
@@ -43,6 +47,19 @@ type common struct {
 	ResolvedImage       types.String   `tfsdk:"resolved_image"`
 	CreatedAt           types.String   `tfsdk:"created_at"`
 	Timeouts            timeouts.Value `tfsdk:"timeouts"`
+}
+
+// place is what ids and records call the backend: on a cloud host its name stands in there. It is unknown
+// while either is.
+func (m *common) place() types.String {
+	if m.CloudHostID.IsNull() || m.Backend.IsUnknown() {
+		return m.Backend
+	}
+	_, host, err := cloudhost.ParseID(m.CloudHostID.ValueString())
+	if m.CloudHostID.IsUnknown() || err != nil { // the attribute's own validator reports it
+		return types.StringUnknown()
+	}
+	return types.StringValue(sandbox.OnHost(m.Backend.ValueString(), host))
 }
 
 // persistence is what a sandbox with an identity of its own has: a persistent one, and a workspace

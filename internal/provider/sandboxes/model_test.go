@@ -17,6 +17,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/templatefiles"
 )
 
 // kinds are the three resources with their schemas and models.
@@ -119,7 +120,7 @@ func fullModel(of model) {
 		mode := "0600"
 		full := &runtimeSettings{Kind: "session", BaseSnapshot: &baseSnapshotSettings{"s", "v"}, Template: &templateSettings{
 			Version: "2", MaxBytes: 9, Migrate: []string{"true"}, Verify: []string{"test", "-e", "x"},
-			Files: map[string]*fileSettings{"a": {Source: &text, Mode: &mode}, "b": {Content: &text}},
+			Files: map[string]*templatefiles.Input{"a": {Source: &text, Mode: &mode}, "b": {Content: &text}},
 		}}
 		full.apply(w)
 	}
@@ -134,7 +135,7 @@ func everything() backends.Capabilities {
 func TestImportKnowsEveryAttribute(t *testing.T) {
 	t.Parallel()
 	// Filled by ImportState itself, or never read back.
-	apart := []string{"id", "record_id", "backend", "name", "workspace_id", "generation", "secret_environment_wo"}
+	apart := []string{"id", "record_id", "backend", "cloud_host_id", "name", "workspace_id", "generation", "secret_environment_wo"}
 	for name, kind := range kinds() {
 		c := &converter{ctx: t.Context()}
 		configured, imported := kind.newModel(), kind.newModel()

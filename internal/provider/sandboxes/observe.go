@@ -3,7 +3,6 @@ package sandboxes
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -53,6 +52,26 @@ func (c *converter) observe(m *common, spec backends.Spec, capabilities backends
 		c.observeDocker(m, before.Docker, spec.Docker)
 	}
 	c.observeSource(m, before.Source, spec.Source)
+}
+
+// observeRetention writes what a platform that keeps snapshots itself was told to keep.
+func (c *converter) observeRetention(p *persistence, spec backends.Spec, capabilities backends.Capabilities) {
+	if p == nil || !capabilities.NativeRetention {
+		return
+	}
+	is := sandbox.Retention{}
+	if spec.Retention != nil {
+		is = sandbox.Retention{KeepLast: spec.Retention.KeepLast, Expiration: spec.Retention.Expiration}
+	}
+	expiration, keepLast := types.StringNull(), types.Int64Null()
+	if is.Expiration != 0 {
+		expiration = types.StringValue(is.Expiration.String())
+	}
+	if is.KeepLast != 0 {
+		keepLast = types.Int64Value(is.KeepLast)
+	}
+	keep(&p.SnapshotRetention, c.retention(p.SnapshotRetention) == is, is == sandbox.Retention{}, types.ObjectNull(retentionType),
+		types.ObjectValueMust(retentionType, map[string]attr.Value{"expiration": expiration, "keep_last": keepLast}))
 }
 
 func sameNetwork(a, b backends.Network) bool {
@@ -136,11 +155,7 @@ func (c *converter) observeComputed(m *common, p *persistence, view sandbox.View
 	if !unknownOnly || m.Endpoints.IsUnknown() {
 		m.Endpoints = convert.Map(observed.Endpoints)
 	}
-	created := ""
-	if !observed.CreatedAt.IsZero() {
-		created = observed.CreatedAt.UTC().Format(time.RFC3339)
-	}
-	setOnce(&m.CreatedAt, created)
+	setOnce(&m.CreatedAt, convert.TimeOrNull(observed.CreatedAt).ValueString())
 	setOnce(&m.Workspace, observed.Workspace)
 	setOnce(&m.ResolvedImage, observed.ResolvedImage)
 	if p == nil {

@@ -73,6 +73,7 @@ func (r *sandboxResource) ModifyPlan(ctx context.Context, req resource.ModifyPla
 	}
 	p.planDefaults()
 	p.planIdentity()
+	p.checkHostOwner()
 	p.claim()
 	p.checkTemplate()
 	if p.state == nil {

@@ -18,6 +18,8 @@ func (p *planner) planChange() {
 	p.keepComputed()
 	status := backends.Status(p.state.Status.ValueString())
 	switch {
+	case status == statusHostSleeping:
+		p.planAsleep()
 	case p.raised():
 		p.startOver()
 	case status == sandbox.StatusDeleting:
@@ -127,6 +129,7 @@ func (p *planner) holdAll() {
 	}
 	hold(&plan.Name, state.Name, config.Name)
 	hold(&plan.Backend, state.Backend, config.Backend)
+	hold(&plan.CloudHostID, state.CloudHostID, config.CloudHostID)
 	hold(&plan.Source, state.Source, config.Source)
 	hold(&plan.CPUs, state.CPUs, config.CPUs)
 	hold(&plan.MemoryMiB, state.MemoryMiB, config.MemoryMiB)
@@ -184,6 +187,8 @@ func (p *planner) typeChanges() []path.Path {
 	var at []path.Path
 	if !p.plan.Backend.IsUnknown() && !p.plan.Backend.Equal(p.state.Backend) {
 		at = append(at, path.Root("backend"))
+	} else if !p.plan.place().IsUnknown() && !p.plan.place().Equal(p.state.place()) {
+		at = append(at, path.Root("cloud_host_id"))
 	} else if !p.plan.ID.IsUnknown() && !p.plan.ID.Equal(p.state.ID) {
 		at = append(at, p.identityPath())
 	}

@@ -20,7 +20,7 @@ func (p *planner) planIdentity() {
 		p.plan.ID = p.state.ID
 		return
 	}
-	if p.plan.Name.IsUnknown() || p.plan.Backend.IsUnknown() || p.generationUnknown() {
+	if p.plan.Name.IsUnknown() || p.plan.place().IsUnknown() || p.generationUnknown() {
 		p.plan.ID = types.StringUnknown()
 		return
 	}
@@ -31,7 +31,7 @@ func (p *planner) planIdentity() {
 	if err := sandbox.CheckName(name); err != nil {
 		p.error(p.identityPath(), diagnostics.InvalidValue, "Invalid Name", sentence(err.Error()))
 	}
-	p.plan.ID = types.StringValue(sandbox.ID(p.plan.Backend.ValueString(), name))
+	p.plan.ID = types.StringValue(sandbox.ID(p.plan.place().ValueString(), name))
 }
 
 // explicitName is the object's name for a configured one: from the second generation on it carries
@@ -50,7 +50,7 @@ func (p *planner) unsureIdentity() bool {
 	if p.state == nil {
 		return false
 	}
-	unsure := p.plan.Backend.IsUnknown() || p.plan.Name.IsUnknown() || p.generationUnknown()
+	unsure := p.plan.place().IsUnknown() || p.plan.Name.IsUnknown() || p.generationUnknown()
 	return unsure || p.persistPlan != nil && p.persistPlan.WorkspaceID.IsUnknown()
 }
 
@@ -101,7 +101,10 @@ func (p *planner) storedName(workspace string, generation int64) string {
 		}
 		return p.leg.Name
 	}
-	manager, err := p.client.Manager(p.plan.Backend.ValueString())
+	if p.plan.place().IsUnknown() {
+		return ""
+	}
+	manager, err := p.client.Manager(p.plan.place().ValueString())
 	if err != nil {
 		return "" // not known yet
 	}

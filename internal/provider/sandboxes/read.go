@@ -2,6 +2,7 @@ package sandboxes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -42,6 +43,13 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 	if err == nil {
 		view, err = manager.Read(ctx, name, attachment)
 	}
+	if errors.Is(err, backends.HostSleeping) {
+		resp.Diagnostics.Append(diagnostics.Warning(string(backends.HostSleeping), "Cloud Hosts of Sandboxes Sleep",
+			id+" was not looked at, since its cloud host is shut down. Its state is kept as it is, and nothing is planned for it."))
+		m.Status = types.StringValue(string(statusHostSleeping))
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+		return
+	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Read %s %q", r.title, id), err))
 		return
@@ -70,6 +78,7 @@ func (r *sandboxResource) Read(ctx context.Context, req resource.ReadRequest, re
 		r.warnMissing(id, view, resp)
 	} else if view.Observed.Status != backends.StatusLost && view.Observed.Name != "" {
 		c.observe(m, view.Observed.Spec, manager.Backend.Capabilities())
+		c.observeRetention(p, view.Observed.Spec, manager.Backend.Capabilities())
 		if len(view.LostSecrets) > 0 {
 			// No state knows a secret, but its version does: without one the next apply hands all in again.
 			m.SecretVersion = types.Int64Null()

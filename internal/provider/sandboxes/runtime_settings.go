@@ -21,17 +21,11 @@ type baseSnapshotSettings struct {
 }
 
 type templateSettings struct {
-	Version  string                   `json:"version"`
-	Files    map[string]*fileSettings `json:"files"` // null and empty are kept apart
-	MaxBytes int64                    `json:"max_bytes"`
-	Migrate  []string                 `json:"migrate,omitempty"`
-	Verify   []string                 `json:"verify,omitempty"`
-}
-
-type fileSettings struct {
-	Source  *string `json:"source,omitempty"`
-	Content *string `json:"content,omitempty"`
-	Mode    *string `json:"mode,omitempty"`
+	Version  string                          `json:"version"`
+	Files    map[string]*templatefiles.Input `json:"files"` // null and empty are kept apart
+	MaxBytes int64                           `json:"max_bytes"`
+	Migrate  []string                        `json:"migrate,omitempty"`
+	Verify   []string                        `json:"verify,omitempty"`
 }
 
 func (c *converter) runtimeSettingsOf(w *runtime) *runtimeSettings {
@@ -46,14 +40,8 @@ func (c *converter) runtimeSettingsOf(w *runtime) *runtimeSettings {
 	if !ok {
 		return kept
 	}
-	kept.Template = &templateSettings{Version: template.Version.ValueString(), MaxBytes: template.MaxBytes.ValueInt64()}
-	if !template.Files.IsNull() {
-		kept.Template.Files = map[string]*fileSettings{}
-	}
-	for target, element := range template.Files.Elements() {
-		if file, ok := object[templatefiles.Model](c, element); ok {
-			kept.Template.Files[target] = &fileSettings{file.Source.ValueStringPointer(), file.Content.ValueStringPointer(), file.Mode.ValueStringPointer()}
-		}
+	kept.Template = &templateSettings{
+		Version: template.Version.ValueString(), MaxBytes: template.MaxBytes.ValueInt64(), Files: templatefiles.Inputs(c.ctx, template.Files, &c.diags),
 	}
 	if migrate, ok := object[migrateModel](c, template.Migrate); ok {
 		kept.Template.Migrate, kept.Template.Verify = convert.Texts(migrate.Command.Elements()), convert.Texts(migrate.Verify.Elements())
@@ -78,16 +66,6 @@ func (s *runtimeSettings) apply(w *runtime) {
 }
 
 func (s *templateSettings) value() types.Object {
-	files := types.MapNull(templatefiles.Type)
-	if s.Files != nil {
-		values := map[string]attr.Value{}
-		for target, file := range s.Files {
-			values[target] = types.ObjectValueMust(templatefiles.Type.AttrTypes, map[string]attr.Value{
-				"source": types.StringPointerValue(file.Source), "content": types.StringPointerValue(file.Content), "mode": types.StringPointerValue(file.Mode),
-			})
-		}
-		files = types.MapValueMust(templatefiles.Type, values)
-	}
 	migrate := types.ObjectNull(migrateType)
 	if len(s.Migrate) > 0 {
 		verify := types.ListNull(types.StringType)
@@ -97,6 +75,6 @@ func (s *templateSettings) value() types.Object {
 		migrate = types.ObjectValueMust(migrateType, map[string]attr.Value{"command": convert.List(s.Migrate), "verify": verify})
 	}
 	return types.ObjectValueMust(templateType, map[string]attr.Value{
-		"version": types.StringValue(s.Version), "files": files, "max_bytes": types.Int64Value(s.MaxBytes), "migrate": migrate,
+		"version": types.StringValue(s.Version), "files": templatefiles.Value(s.Files), "max_bytes": types.Int64Value(s.MaxBytes), "migrate": migrate,
 	})
 }

@@ -115,7 +115,7 @@ func persistentAttributes() map[string]schema.Attribute {
 func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{
 		"id": schema.StringAttribute{
-			MarkdownDescription: "The identity, `<backend>/<name>`. It stays the same for the life of a generation.",
+			MarkdownDescription: "The identity, `<backend>/<name>`, or `docker@<host>/<name>` on a cloud host. It stays the same for the life of a generation.",
 			Computed:            true,
 		},
 		"record_id": schema.StringAttribute{
@@ -130,6 +130,11 @@ func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 			MarkdownDescription: "Where the sandbox lives: `local` or `docker`. Changing this replaces the sandbox.",
 			Required:            true,
 			Validators:          []validator.String{validators.OneOf(backendset.Names()...)},
+		},
+		"cloud_host_id": schema.StringAttribute{
+			MarkdownDescription: "The `id` of the `sandlot_cloud_host` whose Docker Engine the sandbox lives on; for `docker` only. The engine is reached over SSH, with the host's key pinned. While the host sleeps the sandbox cannot be looked at: its state is kept and shows no difference. Changing this replaces the sandbox.",
+			Optional:            true,
+			Validators:          []validator.String{validators.String("the id of a cloud host, hetzner/<owner>/<name>", checkCloudHostID)},
 		},
 		"desired_state": schema.StringAttribute{
 			MarkdownDescription: "`running` or `stopped`. Unset leaves the run state alone: a sandbox stopped outside is no diff then. On `local`, stopping a `sandlot_sandbox` empties its workspace.",

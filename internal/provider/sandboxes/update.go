@@ -2,6 +2,7 @@ package sandboxes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -70,6 +71,13 @@ func (r *sandboxResource) Update(ctx context.Context, req resource.UpdateRequest
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	result, err := manager.Update(ctx, attachment, request)
+	if before.Status.ValueString() == string(statusHostSleeping) && errors.Is(err, backends.HostSleeping) {
+		// The plan let nothing through that needs the host.
+		if err = manager.NoteAsleep(ctx, request.Name, attachment, request.Settings, err); err == nil {
+			resp.Diagnostics.Append(resp.State.Set(ctx, plan)...)
+			return
+		}
+	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(summary, err))
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
@@ -48,6 +49,7 @@ func (c *checker) rule(at path.Path, err error) {
 // check judges everything that needs neither provider nor prior state.
 func (c *checker) check() diag.Diagnostics {
 	c.checkIdentity()
+	c.checkHost()
 	c.checkSource()
 	c.checkEnvironment(path.Root("environment"), c.m.Environment)
 	c.checkSecrets()
@@ -73,6 +75,18 @@ func (c *checker) checkIdentity() {
 	case !named && !byWorkspace:
 		c.invalid(path.Root("workspace_id"), "Name Missing", "One of `workspace_id` and `name` is required.")
 	}
+}
+
+func (c *checker) checkHost() {
+	if c.m.CloudHostID.IsNull() || c.m.Backend.IsUnknown() || slices.Contains(backendset.OnHosts(), c.m.Backend.ValueString()) {
+		return
+	}
+	c.unsupported(path.Root("cloud_host_id"), "Only these can be on a cloud host: "+strings.Join(backendset.OnHosts(), ", ")+".")
+}
+
+func checkCloudHostID(id string) error {
+	_, _, err := cloudhost.ParseID(id)
+	return err
 }
 
 func (c *checker) checkSource() {
@@ -102,13 +116,13 @@ func (c *checker) checkSource() {
 
 func (c *checker) checkClone(of types.String) {
 	backend, name, err := sandbox.ParseID(of.ValueString())
-	if err != nil || c.m.Backend.IsUnknown() {
+	if err != nil || c.m.place().IsUnknown() {
 		return // the attribute's own validator reports it
 	}
 	at := path.Root("source").AtName("clone_of")
 	switch {
-	case backend != c.m.Backend.ValueString():
-		c.invalid(at, "Clone of Another Backend", fmt.Sprintf("It names a sandbox on %q, and this one is on %q.", backend, c.m.Backend.ValueString()))
+	case backend != c.m.place().ValueString():
+		c.invalid(at, "Clone of Another Backend", fmt.Sprintf("It names a sandbox on %q, and this one is on %q.", backend, c.m.place().ValueString()))
 	case name == c.m.Name.ValueString():
 		c.invalid(at, "Clone of Itself", "A sandbox cannot be made from its own files.")
 	}

@@ -121,18 +121,10 @@ func Check(ctx context.Context, at path.Path, files types.Map) diag.Diagnostics 
 func Collect(ctx context.Context, at path.Path, files types.Map, limit int64) (overlay.Set, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	specs := map[string]overlay.Spec{}
-	for target, element := range files.Elements() {
-		file, ok := read(ctx, element, &diags)
-		if !ok {
-			continue
-		}
-		spec := overlay.Spec{Source: file.Source.ValueString(), Content: []byte(file.Content.ValueString())}
-		if !file.Mode.IsNull() {
-			mode, err := ParseMode(file.Mode.ValueString())
-			if err != nil {
-				diags.Append(diagnostics.AttributeError(at.AtMapKey(target).AtName("mode"), diagnostics.InvalidValue, "Invalid Mode", err.Error()))
-			}
-			spec.Mode = mode
+	for target, input := range Inputs(ctx, files, &diags) {
+		spec, err := input.Spec()
+		if err != nil {
+			diags.Append(diagnostics.AttributeError(at.AtMapKey(target), diagnostics.InvalidValue, "Template File Cannot Be Used", err.Error()))
 		}
 		specs[target] = spec
 	}

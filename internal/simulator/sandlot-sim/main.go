@@ -30,12 +30,14 @@ type service func(ctx context.Context, arguments []string, stdout, stderr io.Wri
 
 // services are the subcommands.
 var services = map[string]service{
-	"vercel": serveVercel,
+	"hetzner": serveHetzner,
+	"vercel":  serveVercel,
 }
 
 const usage = `Usage: sandlot-sim SERVICE [options]
 
 Services:
+  hetzner   Hetzner Cloud
   vercel    Vercel Sandbox
 
 sandlot-sim SERVICE -h tells the options of a service.
@@ -54,7 +56,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int 
 	}
 	serve, known := services[arguments[0]]
 	if !known {
-		fmt.Fprintf(stderr, "sandlot-sim: there is no service %q; there is: vercel\n", arguments[0])
+		fmt.Fprintf(stderr, "sandlot-sim: there is no service %q; there are: hetzner, vercel\n", arguments[0])
 		return exitUsage
 	}
 	err := serve(ctx, arguments[1:], stdout, stderr)

@@ -3,6 +3,8 @@ package vercel
 import (
 	"fmt"
 	"path/filepath"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
 // Config says what a simulator serves. The zero value works: it accepts [DefaultToken] for
@@ -68,7 +70,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("unknown plan %q", c.Plan)
 	}
 	if c.Clock == nil {
-		c.Clock = wallClock{}
+		c.Clock = simkit.WallClock{}
 	}
 	if c.WorkingDirectory == "" {
 		c.WorkingDirectory = defaultWorkingDirectory

@@ -2,7 +2,11 @@ package vercel
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -18,6 +22,7 @@ type Inventory struct {
 // SandboxEntry is a sandbox. What the service never shows is here, too.
 type SandboxEntry struct {
 	Project    string            `json:"project"`
+	UID        string            `json:"uid"` // another one for each sandbox of a name
 	Name       string            `json:"name"`
 	Status     string            `json:"status"`
 	Persistent bool              `json:"persistent"`
@@ -54,7 +59,7 @@ func (s *Simulator) Inventory() Inventory {
 	all := Inventory{Sandboxes: []SandboxEntry{}, Sessions: []SessionEntry{}, Snapshots: []SnapshotEntry{}, SessionsMade: s.sessionsMade}
 	for _, sb := range s.sandboxes {
 		all.Sandboxes = append(all.Sandboxes, SandboxEntry{
-			Project: sb.Project, Name: sb.Name, Status: string(s.sessions[sb.CurrentSession].Status), Persistent: sb.Persistent,
+			Project: sb.Project, UID: sb.UID, Name: sb.Name, Status: string(s.sessions[sb.CurrentSession].Status), Persistent: sb.Persistent,
 			Session: sb.CurrentSession, Snapshot: sb.CurrentSnapshot, Tags: sb.Tags, Env: sb.Env, Source: sb.SourceURL,
 		})
 	}
@@ -67,6 +72,33 @@ func (s *Simulator) Inventory() Inventory {
 		})
 	}
 	return all
+}
+
+// SnapshotDisk is the folder that has the files of a snapshot, and nobody may write to.
+func (s *Simulator) SnapshotDisk(id string) string { return s.snapshotDisk(id) }
+
+// WorkspaceFile reads a file below the working directory of a sandbox, of whatever project, from the disk of
+// its session or, when that has ended, from the one that the next session begins with. No session is made.
+// The error is [fs.ErrNotExist] when there is no such sandbox or file.
+func (s *Simulator) WorkspaceFile(name, file string) ([]byte, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, sb := range s.sandboxes {
+		if sb.Name != name {
+			continue
+		}
+		disk := s.sessionDisk(sb.CurrentSession)
+		if s.sessions[sb.CurrentSession].Status.ended() {
+			disk = s.snapshotDisk(sb.CurrentSnapshot)
+		}
+		root, err := os.OpenRoot(filepath.Join(disk, diskWork))
+		if err != nil {
+			return nil, err
+		}
+		content, err := root.ReadFile(file)
+		return content, errors.Join(err, root.Close())
+	}
+	return nil, fs.ErrNotExist
 }
 
 // sortedSessions returns all, oldest first. The mutex is held.

@@ -5,11 +5,11 @@ import (
 	"crypto/subtle"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
 // handler answers one kind of request. It writes nothing before it returns an error.
@@ -22,7 +22,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	defer leave()
-	if !loopbackHost(r.Host) {
+	if !simkit.LoopbackHost(r.Host) {
 		writeError(w, fail(http.StatusMisdirectedRequest, codeForbidden, "The simulator answers on loopback addresses only, not as %q.", r.Host))
 		return
 	}
@@ -33,13 +33,13 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if strings.HasPrefix(r.URL.Path, adminPath) {
-		s.serveAdmin(w, r)
+		s.serveAdmin(w, r, body)
 		return
 	}
-	s.recorder.record(r, body)
+	s.Record(r, body)
 	r.URL.Path = strings.TrimPrefix(r.URL.Path, "/api")
 	r.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, "/api")
-	s.faults.around(w, r, func(w http.ResponseWriter) {
+	s.Around(w, r, func(w http.ResponseWriter) {
 		if err := s.admit(r); err != nil {
 			writeError(w, err)
 			return
@@ -50,18 +50,6 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.endpoints.ServeHTTP(w, r)
 	})
-}
-
-// loopbackHost keeps pages that a browser shows from reaching the simulator by a name of theirs.
-func loopbackHost(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if host == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && address.IsLoopback()
 }
 
 // authorized tells whether the request bears the token.

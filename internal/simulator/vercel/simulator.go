@@ -11,18 +11,20 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/local"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
 // Simulator is the service. It implements [http.Handler] and is safe for concurrent use.
 type Simulator struct {
+	simkit.Recorder
+	simkit.FaultList
+
 	config    Config
 	plan      limits
 	dir       string
 	ownsDir   bool
 	executor  *local.Backend
 	endpoints http.Handler
-	recorder  recorder
-	faults    faults
 	// active counts what Close waits for.
 	active sync.WaitGroup
 
@@ -51,7 +53,8 @@ func New(config Config) (*Simulator, error) {
 	}
 	s := &Simulator{
 		config: config, plan: plans[config.Plan], dir: config.Dir, settings: config.Settings,
-		sessions: map[string]*session{}, snapshots: map[string]*snapshot{},
+		FaultList: simkit.FaultList{WriteError: writeFault, EndStream: endStream},
+		sessions:  map[string]*session{}, snapshots: map[string]*snapshot{},
 	}
 	s.endpoints = s.routes()
 	if s.dir == "" {
@@ -63,7 +66,7 @@ func New(config Config) (*Simulator, error) {
 	if err := s.makeFolders(); err != nil {
 		return nil, fmt.Errorf("prepare the state folder: %w", err)
 	}
-	if err := s.lock(); err != nil {
+	if s.held, err = simkit.LockFolder(s.dir); err != nil {
 		return nil, fmt.Errorf("lock the state folder: %w", err)
 	}
 	s.executor = local.New(local.Config{DataDir: filepath.Join(s.dir, "executor")})

@@ -1,53 +1,24 @@
 package vercel
 
-import (
-	"errors"
-	"net"
-	"net/http"
-	"time"
-)
+import "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 
 // Server is a simulator that listens.
 type Server struct {
 	*Simulator
-	listener net.Listener
-	http     *http.Server
-	failed   chan error
-	done     chan struct{}
+	listening *simkit.Server
 }
 
 // Listen serves a new simulator on a loopback address, "127.0.0.1:0" for any port.
 func Listen(address string, config Config) (*Server, error) {
-	host, _, err := net.SplitHostPort(address)
+	listening, s, err := simkit.Listen(address, func() (*Simulator, error) { return New(config) })
 	if err != nil {
 		return nil, err
 	}
-	if !loopbackHost(host) {
-		return nil, errors.New("the simulator listens on loopback addresses only")
-	}
-	s, err := New(config)
-	if err != nil {
-		return nil, err
-	}
-	listener, err := net.Listen("tcp", address) //nolint:noctx // it does not wait
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	server := &Server{
-		Simulator: s, listener: listener, failed: make(chan error, 1), done: make(chan struct{}),
-		http: &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second},
-	}
-	go func() {
-		defer close(server.done)
-		if err := server.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			server.failed <- err
-		}
-	}()
-	return server, nil
+	return &Server{Simulator: s, listening: listening}, nil
 }
 
 // Origin is the scheme, host and port, where the address of the service has https://vercel.com.
-func (s *Server) Origin() string { return "http://" + s.listener.Addr().String() }
+func (s *Server) Origin() string { return s.listening.Origin() }
 
 // URL is the base of the API, where clients have https://vercel.com/api.
 func (s *Server) URL() string { return s.Origin() + "/api" }
@@ -56,34 +27,17 @@ func (s *Server) URL() string { return s.Origin() + "/api" }
 func (s *Server) Token() string { return s.config.Token }
 
 // Failed tells when the server stops by itself.
-func (s *Server) Failed() <-chan error { return s.failed }
+func (s *Server) Failed() <-chan error { return s.listening.Failed() }
 
 // Close stops listening, breaks off what is under way, and closes the simulator.
-func (s *Server) Close() error {
-	err := errors.Join(s.http.Close(), s.Simulator.Close())
-	<-s.done
-	return err
-}
+func (s *Server) Close() error { return s.listening.Close() }
 
 // TB is what Start needs of a test.
-type TB interface {
-	Helper()
-	Cleanup(f func())
-	Errorf(format string, arguments ...any)
-	Fatalf(format string, arguments ...any)
-}
+type TB = simkit.TB
 
 // Start serves a simulator on any port for the length of a test.
 func Start(t TB, config Config) *Server {
 	t.Helper()
 	server, err := Listen("127.0.0.1:0", config)
-	if err != nil {
-		t.Fatalf("start the simulator: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Errorf("close the simulator: %v", err)
-		}
-	})
-	return server
+	return simkit.ForTest(t, server, err)
 }

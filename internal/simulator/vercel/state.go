@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
 // stateVersion changes with the form of the state file.
@@ -47,7 +47,7 @@ func (s *Simulator) save() {
 			now.Commands[id] = append(now.Commands[id], c.view())
 		}
 	}
-	if err := replaceJSON(s.stateFile(), now); err != nil {
+	if err := simkit.ReplaceJSON(s.stateFile(), now); err != nil {
 		s.saveError = fmt.Errorf("save the state: %w", err)
 	}
 }
@@ -65,41 +65,11 @@ func (s *Simulator) saveLog(c *command) {
 	c.log.mutex.Unlock()
 	err := os.MkdirAll(filepath.Dir(file), 0o700)
 	if err == nil {
-		err = replaceJSON(file, lines)
+		err = simkit.ReplaceJSON(file, lines)
 	}
 	if err != nil {
 		s.saveError = fmt.Errorf("save the output of a command: %w", err)
 	}
-}
-
-func replaceJSON(path string, value any) error {
-	content, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
-}
-
-// lock keeps a second simulator away from the state folder.
-func (s *Simulator) lock() error {
-	s.held = flock.New(filepath.Join(s.dir, "lock"))
-	free, err := s.held.TryLock()
-	if err == nil && !free {
-		err = errors.New("another simulator uses it")
-	}
-	return err
 }
 
 // load reads what an earlier simulator left.

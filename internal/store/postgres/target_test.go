@@ -34,10 +34,17 @@ func TestTransportSecurity(t *testing.T) {
 		{"postgres://u:p@db.example.com/d?sslmode=verify-full&sslmode=disable", "", "sslmode=verify-full"},
 		{"postgres://u:p@db.example.com/d", "require", "sslmode=verify-full"},
 		{"postgres://u:p@127.0.0.1,db.example.com/d?sslmode=disable", "", "sslmode=verify-full"},
+		{"postgres://u:p@127.0.0.1:5432,db.example.com:5432/d?sslmode=disable", "", "sslmode=verify-full"},
+		{"postgres://u:p@[::1]:5432,[2001:db8::1]:5432/d?sslmode=disable", "", "sslmode=verify-full"},
+		{"postgres://u:p@/d?host=/run/postgresql,db.example.com&sslmode=disable", "", "sslmode=verify-full"},
 		{"postgres://u:p@127.0.0.1/d?sslmode=nonsense", "", "verify-ca"},
 	} {
 		t.Setenv("PGSSLMODE", c.mode)
 		to, err := parse(c.address)
+		// A plan, which contacts nothing, refuses what an apply would.
+		if early := Check(c.address); (early == nil) != (err == nil) {
+			t.Errorf("%s: at plan %v, at apply %v", c.address, early, err)
+		}
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", c.address, err, c.want)

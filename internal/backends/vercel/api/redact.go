@@ -2,8 +2,8 @@ package api
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
+
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 )
 
 const (
@@ -11,60 +11,11 @@ const (
 	longestMessage = 600
 	// longestCode bounds an error code, in bytes.
 	longestCode = 80
-	// shortestFragment is how many bytes of a secret in a row count as a leak. A message may quote
-	// the first half of a token, which replacing whole values would miss.
-	shortestFragment = 8
-	// shortestSecret: values below this hide nothing, and replacing them would leave only noise.
-	shortestSecret = 4
-
-	redactedMark = "(redacted)"
 )
 
-// redact takes every fragment of the secrets out of text and cuts it to longest bytes of one line.
+// redact is [backends.RedactFragments].
 func redact(text string, longest int, secrets ...string) string {
-	// Cut first, so that a hostile answer costs no time, but far enough behind the end of what is shown.
-	const margin = 4096
-	if len(text) > longest+margin {
-		text = text[:longest+margin]
-	}
-	for _, secret := range secrets {
-		text = withoutFragments(text, secret)
-	}
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, text)
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	return text
-}
-
-// withoutFragments replaces each run of text that is a run of secret as well.
-func withoutFragments(text, secret string) string {
-	fragment := min(shortestFragment, len(secret))
-	if fragment < shortestSecret {
-		return text
-	}
-	var kept strings.Builder
-	for len(text) >= fragment {
-		if !strings.Contains(secret, text[:fragment]) {
-			kept.WriteByte(text[0])
-			text = text[1:]
-			continue
-		}
-		end := fragment
-		for end < len(text) && strings.Contains(secret, text[:end+1]) {
-			end++
-		}
-		kept.WriteString(redactedMark)
-		text = text[end:]
-	}
-	kept.WriteString(text)
-	return kept.String()
+	return backends.RedactFragments(text, longest, secrets...)
 }
 
 // String hides the token; so do [Config.GoString] and the methods of [Client].

@@ -123,10 +123,13 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
-// leaked returns a run of shortestFragment bytes that text has of secret.
+// leakLength is how many bytes of a secret in a row count as a leak.
+const leakLength = 8
+
+// leaked returns a run of leakLength bytes that text has of secret.
 func leaked(text, secret string) string {
-	for i := 0; i+shortestFragment <= len(secret); i++ {
-		if fragment := secret[i : i+shortestFragment]; strings.Contains(text, fragment) {
+	for i := 0; i+leakLength <= len(secret); i++ {
+		if fragment := secret[i : i+leakLength]; strings.Contains(text, fragment) {
 			return fragment
 		}
 	}

@@ -1,4 +1,4 @@
-package vercel
+package simkit
 
 import (
 	"net/http"
@@ -8,24 +8,25 @@ import (
 	"time"
 )
 
-// Request is one that the simulator received, in the order of arrival. Requests of the admin endpoint
+// Request is one that a simulator received, in the order of arrival. Requests of the admin endpoint
 // are not among them.
 type Request struct {
 	Time   time.Time   `json:"time"`
 	Method string      `json:"method"`
-	Path   string      `json:"path"` // as sent, with the prefix /api
+	Path   string      `json:"path"` // as sent, with the prefix of the API
 	Query  url.Values  `json:"query,omitempty"`
 	Header http.Header `json:"header"` // without the token
 	Body   []byte      `json:"body,omitempty"`
 }
 
-// recorder keeps all requests.
-type recorder struct {
+// Recorder keeps all requests.
+type Recorder struct {
 	mutex    sync.Mutex
 	requests []Request
 }
 
-func (r *recorder) record(from *http.Request, body []byte) {
+// Record adds a request, whose body was read.
+func (r *Recorder) Record(from *http.Request, body []byte) {
 	header := from.Header.Clone()
 	if header.Get("Authorization") != "" {
 		header.Set("Authorization", "(redacted)")
@@ -38,15 +39,15 @@ func (r *recorder) record(from *http.Request, body []byte) {
 }
 
 // Requests returns what was received since the last reset.
-func (s *Simulator) Requests() []Request {
-	s.recorder.mutex.Lock()
-	defer s.recorder.mutex.Unlock()
-	return slices.Clone(s.recorder.requests)
+func (r *Recorder) Requests() []Request {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.Clone(r.requests)
 }
 
 // ResetRequests forgets the requests received so far.
-func (s *Simulator) ResetRequests() {
-	s.recorder.mutex.Lock()
-	defer s.recorder.mutex.Unlock()
-	s.recorder.requests = nil
+func (r *Recorder) ResetRequests() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.requests = nil
 }

@@ -1,4 +1,4 @@
-package vercel
+package simkit
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Clock is where the simulator takes the time from.
+// Clock is where a simulator takes the time from.
 type Clock interface {
 	Now() time.Time
 	// AfterFunc calls f once d has passed. The returned function keeps it from being called, unless it
@@ -14,11 +14,14 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) (stop func())
 }
 
-type wallClock struct{}
+// WallClock is the time of this machine.
+type WallClock struct{}
 
-func (wallClock) Now() time.Time { return time.Now() }
+// Now implements [Clock].
+func (WallClock) Now() time.Time { return time.Now() }
 
-func (wallClock) AfterFunc(d time.Duration, f func()) func() {
+// AfterFunc implements [Clock].
+func (WallClock) AfterFunc(d time.Duration, f func()) func() {
 	timer := time.AfterFunc(d, f)
 	return func() { timer.Stop() }
 }

@@ -1,0 +1,7 @@
+data "sandlot_cloud_host" "agents" {
+  record_id = sandlot_cloud_host.agents.record_id
+}
+
+output "status" {
+  value = data.sandlot_cloud_host.agents.status
+}
