@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # run.sh walks through README.md against a simulated Vercel Sandbox, and checks what each step did.
-# With VERCEL_TOKEN, VERCEL_TEAM_ID and VERCEL_PROJECT_ID set it uses the platform itself.
-# TF names the CLI to use, SIM the simulator's command; the state lies beside this file.
+# With VERCEL_TOKEN, VERCEL_TEAM_ID and VERCEL_PROJECT_ID set it uses the platform itself, and the state
+# lies beside this file; what is simulated goes with the simulator. TF names the CLI to use, SIM the
+# simulator's command. In a checkout the provider is built, unless TF_CLI_CONFIG_FILE says where it is.
 set -eu
 cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
 tf=${TF:-terraform}
 export TF_IN_AUTOMATION=1 TF_INPUT=0
 work=$(mktemp -d)
@@ -36,11 +38,20 @@ wants() {
   fi
 }
 
+if [ -z "${TF_CLI_CONFIG_FILE:-}" ] && [ -f "$root/internal/provider/provider.go" ]; then
+  say "Build the provider"
+  mkdir "$work/plugin"
+  (cd "$root" && go build -o "$work/plugin/terraform-provider-sandlot" .)
+  export TF_CLI_CONFIG_FILE=$work/cli.tfrc
+  printf 'provider_installation {\n  dev_overrides {\n    "sandlot-dev/sandlot" = "%s"\n  }\n  direct {}\n}\n' \
+    "$work/plugin" >"$TF_CLI_CONFIG_FILE"
+fi
+
 if [ -z "${VERCEL_TOKEN:-}" ] && [ -z "${VERCEL_OIDC_TOKEN:-}" ]; then
   say "Serve a simulated Vercel Sandbox"
   if [ -z "${SIM:-}" ]; then
     SIM=$work/sandlot-sim
-    go build -o "$SIM" ../../internal/simulator/sandlot-sim
+    (cd "$root" && go build -o "$SIM" ./internal/simulator/sandlot-sim)
   fi
   "$SIM" vercel >"$work/address" 2>"$work/simulator" &
   simulator=$!
@@ -51,6 +62,11 @@ if [ -z "${VERCEL_TOKEN:-}" ] && [ -z "${VERCEL_OIDC_TOKEN:-}" ]; then
   TF_VAR_base_url=$(sed -n 1p "$work/address")
   VERCEL_TOKEN=$(sed -n 2p "$work/address")
   export TF_VAR_base_url VERCEL_TOKEN VERCEL_TEAM_ID=team_simulated VERCEL_PROJECT_ID=prj_simulated
+  # No state may outlive what it tells of.
+  mkdir "$work/config"
+  cp ./*.tf "$work/config"
+  cd "$work/config"
+  export TF_VAR_data_dir="${TF_VAR_data_dir:-$work/data}"
 fi
 
 say "Make a workspace and work in it"
