@@ -54,7 +54,9 @@ func TestPurgeRefuses(t *testing.T) {
 			CodeForeignLabels,
 		},
 		"foreign label on the last resource": {
-			func(p *place, k *known) { p.must(p.vendor().SetSSHKeyLabels(p.t.Context(), k.KeyID, map[string]string{})) },
+			func(p *place, k *known) {
+				p.must(p.vendor().SetSSHKeyLabels(p.t.Context(), k.KeyID, map[string]string{}))
+			},
 			func(p *place, k *known) { p.must(p.vendor().SetSSHKeyLabels(p.t.Context(), k.KeyID, k.labels())) },
 			CodeForeignLabels,
 		},
