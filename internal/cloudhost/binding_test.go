@@ -1,6 +1,7 @@
 package cloudhost
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -105,7 +106,7 @@ func TestRebind(t *testing.T) {
 	}
 	p.api.ResetRequests()
 	after := p.update(host, request())
-	if first := p.api.Requests()[0]; first.Method != "GET" || !strings.HasPrefix(first.Path, "/v1/servers/") {
+	if first := p.api.Requests()[0]; first.Method != http.MethodGet || !strings.HasPrefix(first.Path, "/v1/servers/") {
 		t.Errorf("the first call was %s %s", first.Method, first.Path)
 	}
 	if p.record().Binding == before || after.RebindPending || after.Attachment.Binding == before {

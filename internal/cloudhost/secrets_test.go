@@ -52,7 +52,7 @@ func TestSecretsStayOut(t *testing.T) {
 	p := newPlace(t)
 	p.manager.Keyring = newKeyring(t)
 	p.guests.Behave(behaviorOf("rsync", 1))
-	host := p.unready(p.manager, request())
+	host := p.unready(moment{})
 	injected, err := p.manager.readPrivate(t.Context(), p.record(), hostSecret)
 	p.must(err)
 	p.guests.Behave(behaviorOf("", 0))

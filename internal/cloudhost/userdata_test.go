@@ -71,7 +71,7 @@ func TestUserData(t *testing.T) {
 			}
 			var parsed parsedUserData
 			decoder := yaml.NewDecoder(strings.NewReader(text))
-			decoder.KnownFields(true) // cloud-init accepts a misspelt key silently
+			decoder.KnownFields(true) // cloud-init accepts a misspelled key silently
 			if err := decoder.Decode(&parsed); err != nil {
 				t.Fatal(err)
 			}
