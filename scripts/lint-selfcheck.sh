@@ -11,6 +11,7 @@ framework=github.com/hashicorp/terraform-plugin-framework
 engine=github.com/docker/docker
 driver=github.com/jackc/pgx/v5
 age=filippo.io/age
+hcloud=github.com/hetznercloud/hcloud-go/v2
 
 # verdict, importing file, imported package (a leading / means one of ours); the files sit in
 # folders x that nothing imports, as the stubs would form cycles otherwise
@@ -56,6 +57,20 @@ denied  internal/backends/vercel/x/d.go      /internal/sandbox
 denied  internal/backends/vercel/x/e.go      $framework
 allowed internal/backends/vercel/x/f.go      /internal/backends
 allowed internal/backends/vercel/x/g.go      /internal/effects
+denied  internal/backends/hetzner/x/a.go     /internal/backends/local
+denied  internal/backends/hetzner/x/b.go     /internal/store
+denied  internal/backends/hetzner/x/c.go     /internal/cloudhost
+allowed internal/backends/hetzner/x/d.go     $hcloud
+denied  internal/cloudhost/x/a.go            /internal/provider
+denied  internal/cloudhost/x/b.go            $framework
+denied  internal/cloudhost/x/c.go            $hcloud
+denied  internal/cloudhost/x/d.go            /internal/workspace
+denied  internal/cloudhost/x/e.go            /internal/backends/docker
+denied  internal/cloudhost/x/f.go            /internal/store/sqlite
+allowed internal/cloudhost/x/g.go            /internal/backends/hetzner
+allowed internal/cloudhost/x/h.go            /internal/store/seal
+allowed internal/cloudhost/x/i.go            /internal/sandbox
+denied  internal/simulator/hetzner/x/a.go    $hcloud
 allowed internal/backends/conformance/x/a.go testing
 denied  internal/simulator/x/a.go            /internal/backends/vercel
 denied  internal/simulator/x/b.go            /internal/backends/docker
@@ -112,7 +127,7 @@ package_of() {
   esac
 }
 
-for path in "$framework" "$engine" "$driver" "$age"; do
+for path in "$framework" "$engine" "$driver" "$age" "$hcloud"; do
   mkdir -p "stub/$path"
   printf 'module %s\n\ngo 1.26.0\n' "$path" >"stub/$path/go.mod"
   printf '// Package stub stands in for the real one.\npackage stub\n' >"stub/$path/stub.go"
@@ -127,6 +142,7 @@ require (
 	$driver v5.0.0
 	$engine v0.0.0
 	$framework v0.0.0
+	$hcloud v2.0.0
 )
 
 replace (
@@ -134,6 +150,7 @@ replace (
 	$driver => ./stub/$driver
 	$engine => ./stub/$engine
 	$framework => ./stub/$framework
+	$hcloud => ./stub/$hcloud
 )
 MOD
 while read -r verdict file imported; do
