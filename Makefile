@@ -39,6 +39,10 @@ clean: ## Remove what was built (quickstart data only goes by quickstart-destroy
 sim-vercel: ## Serve a simulated Vercel Sandbox; prints its URL and token (ARGS='--state DIR')
 	@go run ./internal/simulator/sandlot-sim vercel $(ARGS)
 
+.PHONY: sim-hetzner
+sim-hetzner: ## Serve a simulated Hetzner Cloud; prints its endpoint and token (ARGS='--machines')
+	@go run ./internal/simulator/sandlot-sim hetzner $(ARGS)
+
 ##@ Check
 
 .PHONY: test

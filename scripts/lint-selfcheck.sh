@@ -80,6 +80,10 @@ denied  internal/simulator/x/e.go            $framework
 denied  internal/simulator/x/f.go            testing
 allowed internal/simulator/x/g.go            /internal/backends/local
 allowed internal/simulator/x/h.go            /internal/simulator/y
+denied  internal/simulator/hetzner/x/a.go     $hcloud
+allowed internal/simulator/hetzner/a_test.go   $hcloud
+denied  internal/backends/vercel/x/h.go      $hcloud
+allowed internal/backends/hetzner/x/a.go     $hcloud
 denied  internal/backends/x/e.go             /internal/simulator/vercel
 denied  internal/sandbox/x/a.go              /internal/provider
 denied  internal/sandbox/x/b.go              /internal/workspace

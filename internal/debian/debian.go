@@ -4,6 +4,7 @@ package debian
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,10 +44,11 @@ func (b Bootstrap) Write(ctx context.Context, to io.Writer) error {
 }
 
 // CopySources writes the machine's own apt sources into a folder, for another suite, and returns the
-// files. Credentials for them are not copied. A machine without such files has none, which is no error.
+// files. Credentials for them are not copied. A machine that is no Debian, or has no such files, has none,
+// which is no error.
 func CopySources(suite, folder string) ([]string, error) {
-	codename, err := hostCodename()
-	if err != nil {
+	id, codename, err := hostRelease()
+	if err != nil || id != "debian" {
 		return nil, err
 	}
 	var files []string
@@ -67,16 +69,20 @@ func CopySources(suite, folder string) ([]string, error) {
 	return files, nil
 }
 
-// hostCodename is the suite of this machine.
-func hostCodename() (string, error) {
+// hostRelease is the distribution and the suite of this machine.
+func hostRelease() (id, codename string, err error) {
 	content, err := os.ReadFile("/etc/os-release")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
+	values := map[string]string{}
 	for line := range strings.Lines(string(content)) {
-		if name, found := strings.CutPrefix(line, "VERSION_CODENAME="); found {
-			return strings.Trim(strings.TrimSpace(name), `"`), nil
-		}
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[name] = strings.Trim(value, `"`)
 	}
-	return "", fmt.Errorf("/etc/os-release names no VERSION_CODENAME")
+	id, codename = values["ID"], values["VERSION_CODENAME"]
+	if id == "debian" && codename == "" {
+		return "", "", errors.New("/etc/os-release names no VERSION_CODENAME")
+	}
+	return id, codename, nil
 }

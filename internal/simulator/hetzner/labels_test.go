@@ -98,7 +98,7 @@ func TestUpdatesOfLabels(t *testing.T) {
 	key = must[*hcloud.SSHKey](t)(client.Update(ctx, key, hcloud.SSHKeyUpdateOpts{Name: "renamed"}))
 	equal(t, "left alone", len(key.Labels), 2)
 	equal(t, "name", key.Name, "renamed")
-	key = must[*hcloud.SSHKey](t)(client.Update(ctx, key, hcloud.SSHKeyUpdateOpts{Labels: map[string]string{"c": "3"}}))
+	key = must[*hcloud.SSHKey](t)(client.Update(ctx, key, hcloud.SSHKeyUpdateOpts{Name: "renamed", Labels: map[string]string{"c": "3"}}))
 	equal(t, "replaced", len(key.Labels), 1)
 	key = must[*hcloud.SSHKey](t)(client.Update(ctx, key, hcloud.SSHKeyUpdateOpts{Labels: map[string]string{}}))
 	equal(t, "cleared", len(key.Labels), 0)

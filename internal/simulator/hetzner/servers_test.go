@@ -147,6 +147,8 @@ func TestChangesOfAServer(t *testing.T) {
 	server = must[*hcloud.Server](t)(p.hcloud.Server.GetByID(ctx, id))
 	equal(t, "type", server.ServerType.Name, "cx33")
 	equal(t, "disk", server.PrimaryDiskSize, 40)
+	p.want(200, "PUT", serverPath(id), fields{"name": "s"}) // the name that it has
+	p.want(200, "PUT", serverPath(id), fields{"name": "renamed"})
 	for _, wrong := range []string{"cax11", "cx11"} {
 		p.refused(422, codeInvalidServerType, "", "POST", serverPath(id)+"/actions/change_type", fields{"server_type": wrong, "upgrade_disk": false})
 	}

@@ -42,7 +42,6 @@ func system(folder string, sources []string) debian.Bootstrap {
 			"systemd-sysv", "dbus", "iproute2", "ca-certificates", "openssh-server", "cloud-init", "sudo", "netbase", "procps", "locales",
 		},
 		Options: []string{
-			"--mode=root",
 			`--aptopt=APT::Install-Recommends "false"`, `--aptopt=Acquire::Languages "none"`,
 			"--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=force-unsafe-io",
 			"--customize-hook=upload entry.sh /entry.sh",

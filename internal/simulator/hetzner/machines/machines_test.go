@@ -66,7 +66,7 @@ func userData(t *testing.T, hostKey ed25519.PrivateKey, public ssh.PublicKey) st
 		t.Fatal(err)
 	}
 	indented := strings.ReplaceAll(strings.TrimSpace(string(pem.EncodeToMemory(block))), "\n", "\n    ")
-	return "#cloud-config\ndisable_root: false\nssh_pwauth: false\nssh_keys:\n  ed25519_private: |\n    " + indented +
+	return "#cloud-config\nssh_pwauth: false\nssh_keys:\n  ed25519_private: |\n    " + indented +
 		"\n  ed25519_public: " + line(public) + "\nruncmd:\n  - echo ran >> /root/trace\n"
 }
 
@@ -132,12 +132,33 @@ func (h *host) until(what string, reached func() error) {
 	}
 }
 
-// dial connects once, with the host key pinned.
+// dial connects once, with the host key pinned. A machine that vanishes says nothing, so the connection
+// has a deadline.
 func (h *host) dial() (*ssh.Client, error) {
-	return ssh.Dial("tcp", net.JoinHostPort(h.address, "22"), &ssh.ClientConfig{
+	address := net.JoinHostPort(h.address, "22")
+	connection, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	if err := connection.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		return nil, err
+	}
+	client, channels, requests, err := ssh.NewClientConn(connection, address, &ssh.ClientConfig{
 		User: "root", Auth: []ssh.AuthMethod{ssh.PublicKeys(h.client)}, HostKeyCallback: ssh.FixedHostKey(h.pinned),
-		HostKeyAlgorithms: []string{ssh.KeyAlgoED25519}, Timeout: 5 * time.Second,
+		HostKeyAlgorithms: []string{ssh.KeyAlgoED25519},
 	})
+	if err != nil {
+		connection.Close()
+		return nil, err
+	}
+	return ssh.NewClient(client, channels, requests), nil
+}
+
+// switchOff lets the machine power itself off.
+func (h *host) switchOff() {
+	h.t.Helper()
+	h.run("systemd-run --on-active=1 systemctl poweroff") // after the session is over
+	h.reaches("off")
 }
 
 // run waits until the machine can be logged in to and runs a command there.
@@ -257,8 +278,7 @@ func TestMachine(t *testing.T) {
 	h.call(201, "POST", h.path("/actions/poweron"), nil)
 	h.reaches("running")
 	h.equal("file", h.run("cat /root/file"), "kept")
-	h.run("systemctl poweroff --no-block")
-	h.reaches("off") // by itself
+	h.switchOff()
 
 	// Another host key is not this machine.
 	h.call(201, "POST", h.path("/actions/poweron"), nil)
@@ -285,4 +305,21 @@ func TestMachine(t *testing.T) {
 	}
 	h.equal("left", h.leftovers("container", "volume", "network"), "")
 	h.equal("errors", strings.Join(h.server.Inventory().GuestErrors, "; "), "")
+}
+
+// number writes an id as it stands in paths.
+func number(id any) string { return fmt.Sprintf("%.0f", id) }
+
+func stillThere(left string) error {
+	if left == "" {
+		return nil
+	}
+	return fmt.Errorf("there is %s", left)
+}
+
+func stillRunning(action fields) error {
+	if action["status"] != "running" {
+		return nil
+	}
+	return errors.New("it runs")
 }
