@@ -43,6 +43,16 @@ func (m *Manager) hangUp(recordID string) {
 	kept.drop()
 }
 
+// dropOnly drops a connection that failed, unless another one is kept by now.
+func (c *connection) dropOnly(host *shell) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.host == host {
+		c.drop()
+	}
+}
+
+// drop is called with the mutex held.
 func (c *connection) drop() {
 	if c.host != nil {
 		_ = c.host.Close()
@@ -60,35 +70,51 @@ func (m *Manager) DialEngine(ctx context.Context, recordID string) (net.Conn, er
 		return nil, err
 	}
 	kept := m.engines.of(recordID)
+	for {
+		host, fresh, err := m.engineHost(ctx, kept, k)
+		if err != nil {
+			return nil, err
+		}
+		conn, err := m.channel(ctx, host)
+		if err == nil {
+			return conn, nil
+		}
+		kept.dropOnly(host)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if fresh {
+			return nil, refuse(CodeDocker, "Look at `systemctl status docker` on the host; its ssh_config_path leads there.", "The Docker Engine of %s does not answer on its socket.", k.id())
+		}
+		// It may have been the connection: a new one tells.
+	}
+}
+
+// engineHost is the connection that channels share, and tells whether it was made just now.
+func (m *Manager) engineHost(ctx context.Context, kept *connection, k *known) (host *shell, fresh bool, err error) {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()
 	if kept.host != nil {
-		if conn, err := m.channel(ctx, kept.host); err == nil {
-			return conn, nil
-		}
-		kept.drop() // it may have been the connection or the engine: a new one tells
+		return kept.host, false, nil
 	}
 	if err := m.awake(ctx, k); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	to, err := m.login(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	host, err := m.dial(ctx, to)
-	if err != nil {
-		return nil, cannotReach(k.id(), k.IPv4, err, err)
-	}
-	conn, err := m.channel(ctx, host)
-	if err != nil {
-		_ = host.Close()
-		return nil, notReady(CodeDocker, "Look at `systemctl status docker` on the host; its ssh_config_path leads there.", "The Docker Engine of %s does not answer on its socket.", k.id())
+	if host, err = m.dial(ctx, to); err != nil {
+		return nil, false, cannotReach(k.id(), k.IPv4, err, err)
 	}
 	kept.host = host
-	return conn, nil
+	return host, true, nil
 }
 
+// channel opens one. A host that went away without a word does not answer for ever.
 func (m *Manager) channel(ctx context.Context, host *shell) (conn net.Conn, err error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
 	err = m.Observer.Do(ctx, sshEffect("open channel to "+engineSocket, host.name, false), func() error {
 		conn, err = host.DialContext(ctx, "unix", engineSocket)
 		return err

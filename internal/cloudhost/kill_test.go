@@ -11,6 +11,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/seal"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
@@ -22,6 +23,7 @@ type task struct {
 	Operation       string // create, update, purge or retain
 	Dir             string
 	Endpoint, Token string
+	Keys            string // of the keyring
 	Request         Request
 	Host            Host
 }
@@ -64,10 +66,14 @@ func newSteps() func(effects.Effect) bool {
 
 func runTask(work task, observer effects.Observer) (Host, error) {
 	m := newManager(work.Dir, work.Endpoint, work.Token, observer)
+	ring, err := seal.Parse(work.Keys)
+	if err != nil {
+		return Host{}, err
+	}
+	m.Keyring = ring
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var result Result
-	var err error
 	switch work.Operation {
 	case "create":
 		result, err = m.Create(ctx, work.Request, nil)

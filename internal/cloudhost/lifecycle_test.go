@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
@@ -285,9 +286,9 @@ func TestStillRunning(t *testing.T) {
 	asleep := request()
 	asleep.DesiredState = DesiredSleeping
 	p.api.ResetRequests()
-	_, err := p.manager.Update(p.bounded(500*time.Millisecond), host.Attachment, asleep, nil)
+	_, err := p.manager.Update(p.until(moment{effects.After, "GET /servers/{id}", 4}), host.Attachment, asleep, nil)
 	fails(t, err, CodeStillRunning)
-	fails(t, err, context.DeadlineExceeded)
+	fails(t, err, context.Canceled)
 	if calls := p.writes(); !slices.Equal(calls, []string{fmt.Sprintf("POST /servers/%d/actions/shutdown", host.ServerID)}) {
 		t.Errorf("it took %q", calls)
 	}

@@ -40,6 +40,26 @@ type place struct {
 
 	mu  sync.Mutex
 	log []effects.Effect
+	// end is called at the moment that it stands for.
+	end    func()
+	moment moment
+}
+
+// moment is an effect, before or after it happens, the first time or later.
+type moment struct {
+	phase  effects.Phase
+	action string
+	nth    int
+}
+
+// until is a context that is canceled at a moment: tests do not depend on how fast a machine is.
+func (p *place) until(at moment) context.Context {
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	p.t.Cleanup(cancel)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end, p.moment = cancel, at
+	return ctx
 }
 
 func newPlace(t *testing.T, settings ...simulator.Settings) *place {
@@ -83,12 +103,17 @@ func newManager(dir, endpoint, token string, observer effects.Observer) *Manager
 }
 
 func (p *place) note(_ context.Context, phase effects.Phase, effect effects.Effect) {
-	if phase != effects.Before {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.log = append(p.log, effect)
+	if p.end != nil && phase == p.moment.phase && effect.Action == p.moment.action {
+		if p.moment.nth--; p.moment.nth <= 0 {
+			p.end()
+			p.end = nil
+		}
+	}
+	if phase == effects.Before {
+		p.log = append(p.log, effect)
+	}
 }
 
 // writes are the calls of the API that changed something, since the last reset.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
@@ -229,13 +230,13 @@ func TestDispose(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.guests.Behave(behaviorOf("docker version", 1))
-	host := p.unready(p.manager, request())
+	host := p.unready(moment{effects.After, "docker version", 1})
 	if disposed, err := p.manager.Dispose(p.bounded(time.Minute), host.Owner, host.Name, host.Attachment); err != nil || !disposed {
 		t.Errorf("disposed %v, %v", disposed, err)
 	}
 	p.empty()
 	p.guests.Behave(behaviorOf("docker version", 1))
-	host = p.unready(p.manager, request())
+	host = p.unready(moment{effects.After, "docker version", 1})
 	p.delete(host, false, sandbox.Removed)
 	p.empty()
 	p.guests.Behave(behaviorOf("", 0))

@@ -1,13 +1,13 @@
 package cloudhost
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/effects"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/sshguest"
@@ -21,10 +21,10 @@ func behaviorOf(command string, status int) sshguest.Behavior {
 	return sshguest.Behavior{Statuses: map[string]int{command: status}}
 }
 
-// unready is a create that fails its readiness, and returns what the state keeps.
-func (p *place) unready(m *Manager, request Request) Host {
+// unready is a create that fails its readiness, by itself or at a moment, and returns what the state keeps.
+func (p *place) unready(at moment) Host {
 	p.t.Helper()
-	_, err := m.Create(p.bounded(2*time.Second), request, nil)
+	_, err := p.manager.Create(p.until(at), request(), nil)
 	var partial *PartialError
 	if !errors.As(err, &partial) {
 		p.t.Fatalf("it is no partial error: %v", err)
@@ -42,31 +42,31 @@ func TestNotReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		behavior sshguest.Behavior
 		want     sandbox.Code
-		patience time.Duration
+		end      moment // zero: it ends by itself
 	}{
-		"silence":                {sshguest.Behavior{Silent: true}, CodeSSHUnreachable, 400 * time.Millisecond},
-		"refused key":            {sshguest.Behavior{RefuseLogin: true}, CodeSSHAuthentication, 400 * time.Millisecond},
-		"other host key":         {sshguest.Behavior{HostKey: otherKey}, CodeHostKeyMismatch, time.Minute},
-		"cloud-init failed":      {behaviorOf("cloud-init", 1), CodeCloudInit, time.Minute},
-		"cloud-init absent":      {behaviorOf("cloud-init", 127), CodeCloudInit, time.Minute},
-		"cloud-init goes on":     {behaviorOf("cloud-init", 124), CodeCloudInit, 400 * time.Millisecond},
-		"cloud-init hangs":       {sshguest.Behavior{Hang: "cloud-init"}, CodeCloudInit, 400 * time.Millisecond},
-		"script unfinished":      {behaviorOf("test -f", 1), CodeBootstrap, time.Minute},
-		"engine down":            {behaviorOf("docker version", 1), CodeDocker, 400 * time.Millisecond},
-		"no compose":             {behaviorOf("docker compose", 1), CodeCompose, time.Minute},
-		"no rsync":               {behaviorOf("rsync", 127), CodeRsync, time.Minute},
-		"connection breaks":      {sshguest.Behavior{Break: "rsync"}, CodeSSHUnreachable, time.Minute},
-		"no next key":            {behaviorOf("next-host-key", 1), CodeRotation, time.Minute},
-		"no switch":              {behaviorOf("switch-host-key", 1), CodeRotation, time.Minute},
-		"a deaf server":          {sshguest.Behavior{DeafServer: true}, CodeRotation, 2 * time.Second},
-		"breaks with the switch": {sshguest.Behavior{Break: "switch-host-key"}, CodeRotation, time.Minute},
+		"silence":                {sshguest.Behavior{Silent: true}, CodeSSHUnreachable, moment{effects.Before, "connect", 1}},
+		"refused key":            {sshguest.Behavior{RefuseLogin: true}, CodeSSHAuthentication, moment{effects.After, "connect", 1}},
+		"other host key":         {sshguest.Behavior{HostKey: otherKey}, CodeHostKeyMismatch, moment{}},
+		"cloud-init failed":      {behaviorOf("cloud-init", 1), CodeCloudInit, moment{}},
+		"cloud-init absent":      {behaviorOf("cloud-init", 127), CodeCloudInit, moment{}},
+		"cloud-init goes on":     {behaviorOf("cloud-init", 124), CodeCloudInit, moment{effects.After, "cloud-init status", 3}},
+		"cloud-init hangs":       {sshguest.Behavior{Hang: "cloud-init"}, CodeCloudInit, moment{effects.Before, "cloud-init status", 1}},
+		"script unfinished":      {behaviorOf("test -f", 1), CodeBootstrap, moment{}},
+		"engine down":            {behaviorOf("docker version", 1), CodeDocker, moment{effects.After, "docker version", 2}},
+		"no compose":             {behaviorOf("docker compose", 1), CodeCompose, moment{}},
+		"no rsync":               {behaviorOf("rsync", 127), CodeRsync, moment{}},
+		"connection breaks":      {sshguest.Behavior{Break: "rsync"}, CodeSSHUnreachable, moment{}},
+		"no next key":            {behaviorOf("next-host-key", 1), CodeRotation, moment{}},
+		"no switch":              {behaviorOf("switch-host-key", 1), CodeRotation, moment{}},
+		"a deaf server":          {sshguest.Behavior{DeafServer: true}, CodeRotation, moment{effects.After, "connect", 2}},
+		"breaks with the switch": {sshguest.Behavior{Break: "switch-host-key"}, CodeRotation, moment{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			test.behavior.Says = tattle
 			p.guests.Behave(test.behavior)
-			_, err := p.manager.Create(p.bounded(test.patience), request(), nil)
+			_, err := p.manager.Create(p.until(test.end), request(), nil)
 			fails(t, err, test.want)
 			var partial *PartialError
 			if !errors.As(err, &partial) {
@@ -126,7 +126,7 @@ func TestServerNeverComes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.must(p.api.InjectAction(simulator.ActionFault{Command: "create_server", Never: true}))
-	host := p.unready(p.manager, request())
+	host := p.unready(moment{effects.After, "GET /actions", 2})
 	if host.ServerID == 0 || host.Committed {
 		t.Errorf("kept was %+v", host)
 	}
@@ -214,14 +214,33 @@ func TestActionFails(t *testing.T) {
 	}
 }
 
-// A create that is cut off by its deadline before there is a server removes what it made.
+// A create that is cut off before there is a server, or before it knows that there is one, removes what it
+// made.
 func TestCreateCanceled(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.inject(simkit.Fault{Method: "POST", Path: "/servers", Latency: 5000})
-	_, err := p.manager.Create(p.bounded(500*time.Millisecond), request(), nil)
-	fails(t, err, context.DeadlineExceeded)
-	p.empty()
+	for name, row := range map[string]struct {
+		fault *simkit.Fault
+		end   moment
+	}{
+		"before the key":     {nil, moment{effects.Before, "POST /ssh_keys", 1}},
+		"before the server":  {nil, moment{effects.Before, "POST /servers", 1}},
+		"behind the key":     {&simkit.Fault{Method: "POST", Path: "/ssh_keys", Cut: simkit.CutAfter}, moment{effects.After, "POST /ssh_keys", 1}},
+		"behind the address": {&simkit.Fault{Method: "POST", Path: "/primary_ips", Cut: simkit.CutAfter}, moment{effects.After, "POST /primary_ips", 1}},
+		"behind the server":  {&simkit.Fault{Method: "POST", Path: "/servers", Cut: simkit.CutAfter}, moment{effects.After, "POST /servers", 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, simulator.Settings{ListLag: 40})
+			if row.fault != nil {
+				p.inject(*row.fault)
+			}
+			_, err := p.manager.Create(p.until(row.end), request(), nil)
+			if err == nil {
+				t.Error("it did not fail")
+			}
+			p.empty()
+		})
+	}
 }
 
 // Names that are taken: nothing of others is touched, and what was made for it goes.
