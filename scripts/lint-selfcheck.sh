@@ -80,8 +80,7 @@ denied  internal/simulator/x/e.go            $framework
 denied  internal/simulator/x/f.go            testing
 allowed internal/simulator/x/g.go            /internal/backends/local
 allowed internal/simulator/x/h.go            /internal/simulator/y
-denied  internal/simulator/hetzner/x/a.go     $hcloud
-allowed internal/simulator/hetzner/a_test.go   $hcloud
+allowed internal/simulator/hetzner/a_test.go $hcloud
 denied  internal/backends/vercel/x/h.go      $hcloud
 allowed internal/backends/hetzner/x/a.go     $hcloud
 denied  internal/backends/x/e.go             /internal/simulator/vercel

@@ -38,6 +38,9 @@ test)
   c_compiler || missing+=(gcc libc6-dev) # the race detector
   have shellcheck || missing+=(shellcheck)
   have mmdebstrap || missing+=(mmdebstrap debian-archive-keyring) # a Debian to install packages in
+  have nft || [ -x /usr/sbin/nft ] || missing+=(nftables)
+  have ssh || missing+=(openssh-client)
+  have_server sshd || servers+=(openssh-server)
   have_server initdb || servers+=(postgresql)
   have_server pgbouncer || servers+=(pgbouncer)
   missing+=(${servers[@]+"${servers[@]}"})
@@ -65,7 +68,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
   # The tests start servers of their own; what a package started just now is in nobody's way yet.
   if [ ${#servers[@]} -gt 0 ] && have systemctl; then
-    "${sudo[@]}" systemctl disable --now "${servers[@]}" >>"$log" 2>&1 || true
+    "${sudo[@]}" systemctl disable --now "${servers[@]/openssh-server/ssh}" >>"$log" 2>&1 || true
   fi
 fi
 

@@ -255,10 +255,56 @@ func TestCloudHostRefusals(t *testing.T) {
 		}
 		p.Config(p.host("a") + strings.Replace(p.host("b"), p.Unique("b"), p.Unique("a"), 1))
 		p.Plan().FailWith("duplicate_workspace")
-		p.Setenv("CI", "true")
-		p.Config(p.host("it"))
-		p.Setenv("SANDLOT_DATA_DIR", "")
 		p.nothing()
+	})
+}
+
+// TestCloudHostLastingStore: in CI the keys of a host are not left to the runner's own home.
+func TestCloudHostLastingStore(t *testing.T) {
+	onProject(t, func(p *project) {
+		p.Setenv("CI", "true")
+		p.ProviderBlock(fmt.Sprintf("  owner = %q", p.Owner))
+		p.Config(p.host("it"))
+		p.Plan().FailWith("store_required")
+		p.nothing()
+		p.Setenv("SANDLOT_DATA_DIR", p.DataDir)
+		p.settled()
+		p.only()
+	})
+}
+
+// TestCloudHostOrphans: what no record knows is told and not touched.
+func TestCloudHostOrphans(t *testing.T) {
+	onProject(t, func(p *project) {
+		const told = `
+data "sandlot_orphans" "all" {}
+output "orphans" {
+  value = [for o in data.sandlot_orphans.all.orphans : "${o.kind} ${o.name} ${o.record_id}"]
+}
+`
+		p.Config(p.host("it") + told)
+		p.Apply().Succeed()
+		record := p.Show().Text(hostAddress, "record_id")
+		p.StateRm(hostAddress).Succeed()
+		p.Config(told)
+		p.Apply().Succeed()
+		if found := fmt.Sprint(p.Show().Output("orphans")); found != "[]" {
+			p.t.Errorf("with its record the host is told as %s", found)
+		}
+		if err := os.RemoveAll(p.DataDir); err != nil {
+			p.t.Fatal(err)
+		}
+		if made := writes(p.during(func() { p.Apply().Succeed() })); len(made) > 0 {
+			p.t.Errorf("looking for orphans made %v", made)
+		}
+		name := p.Unique("it")
+		found := fmt.Sprint(p.Show().Output("orphans"))
+		for _, kind := range []string{"server", "primary_ip", "ssh_key"} {
+			if !strings.Contains(found, kind+" ") || strings.Count(found, name) != 3 || strings.Count(found, record) != 3 {
+				p.t.Errorf("no %s of the host is told: %s", kind, found)
+			}
+		}
+		p.only()
 	})
 }
 

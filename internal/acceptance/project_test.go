@@ -46,7 +46,7 @@ func withGuests(t *testing.T, config sshguest.Config, test func(p *project)) {
 func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project {
 	t.Helper()
 	err := sshguest.Available()
-	testkit.Need(t, "port22", err == nil, fmt.Sprint(err))
+	testkit.Need(t, "ssh-port", err == nil, fmt.Sprint(err))
 	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t}
 	guests := sshguest.New(config)
 	t.Cleanup(func() {
@@ -56,8 +56,6 @@ func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project 
 	})
 	p.server = hetzner.Start(t, hetzner.Config{Guests: guests})
 	p.Setenv("HCLOUD_TOKEN", p.server.Token())
-	// Nothing may reach the platform itself: loopback addresses need no proxy, and there is none.
-	p.Setenv("HTTPS_PROXY", "http://127.0.0.1:9")
 	p.provider()
 	return p
 }
