@@ -51,12 +51,17 @@ func hetznerOptions(arguments []string, stderr io.Writer) (address string, confi
 	flags.StringVar(&config.Dir, "state", "", "`folder` that keeps the project (default: it goes in the end)")
 	withMachines := flags.Bool("machines", false, "boot a real machine for each server, in a container of the local Docker Engine")
 	preinstalled := flags.Bool("preinstalled", false, "real machines have Docker installed before cloud-init runs")
+	var images []string
+	flags.Func("image", "a `reference` of the local Docker Engine that the Docker of real machines has, too; may be repeated", func(reference string) error {
+		images = append(images, reference)
+		return nil
+	})
 	virtual := flags.Bool("virtual-clock", false, "time stands still but for the admin endpoint")
 	if err := parse(flags, arguments, stderr); err != nil {
 		return "", config, nil, err
 	}
-	if *preinstalled && !*withMachines {
-		return "", config, nil, usageError{"-preinstalled is about -machines"}
+	if (*preinstalled || len(images) > 0) && !*withMachines {
+		return "", config, nil, usageError{"-preinstalled and -image are about -machines"}
 	}
 	if *withMachines && *virtual {
 		return "", config, nil, usageError{"real machines go by the wall clock"}
@@ -73,7 +78,7 @@ func hetznerOptions(arguments []string, stderr io.Writer) (address string, confi
 	if boot, err = machineOptions(config.Dir, stderr); err != nil {
 		return "", config, nil, err
 	}
-	boot.Preinstalled = *preinstalled
+	boot.Preinstalled, boot.Images = *preinstalled, images
 	return address, config, boot, nil
 }
 

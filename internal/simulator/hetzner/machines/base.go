@@ -46,6 +46,9 @@ func system(folder string, sources []string) debian.Bootstrap {
 			"--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*", "--dpkgopt=force-unsafe-io",
 			"--customize-hook=upload entry.sh /entry.sh",
 			"--customize-hook=upload 90_machine.cfg /etc/cloud/cloud.cfg.d/90_machine.cfg",
+			`--customize-hook=mkdir -p "$1/etc/systemd/system/docker.service.d" "$1/usr/local/lib/sandlot"`,
+			"--customize-hook=upload images.conf /etc/systemd/system/docker.service.d/images.conf",
+			"--customize-hook=upload load-images.py /usr/local/lib/sandlot/load-images.py",
 			// The option of mmdebstrap that stays behind would make packages behave as on no real server.
 			`--customize-hook=chmod 755 "$1/entry.sh"; : > "$1/etc/fstab"; : > "$1/etc/machine-id"; rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/apt/apt.conf.d/99mmdebstrap`,
 			`--customize-hook=for unit in ` + strings.Join(masked, " ") + `; do ln -sf /dev/null "$1/etc/systemd/system/$unit"; done`,
@@ -123,7 +126,7 @@ func (m *Machines) makeBase(ctx context.Context, to string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	for _, name := range []string{"entry.sh", "90_machine.cfg"} {
+	for _, name := range []string{"entry.sh", "90_machine.cfg", "images.conf", "load-images.py"} {
 		content, err := recipe.ReadFile("recipe/" + name)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,6 +71,11 @@ func (m *Machines) prepare(ctx context.Context) error {
 	if err := m.ensureNetwork(ctx); err != nil {
 		return fmt.Errorf("make a network: %w", err)
 	}
+	if len(m.options.Images) > 0 {
+		if _, err := docker(ctx, append([]string{"save", "--output", m.archive()}, m.options.Images...)...); err != nil {
+			return fmt.Errorf("save the images: %w", err)
+		}
+	}
 	base, err := m.baseImage(ctx)
 	if err != nil {
 		return fmt.Errorf("make the system: %w", err)
@@ -115,6 +121,9 @@ func (m *Machines) container(serverID int64) string {
 	return "sandlot-" + m.id + "-" + strconv.FormatInt(serverID, 10)
 }
 
+// archive has the images that machines are given.
+func (m *Machines) archive() string { return filepath.Join(m.dir, "images.tar") }
+
 func (m *Machines) volume(serverID int64) string { return m.container(serverID) + "-docker" }
 
 // Boot implements [hetzner.Guests].
@@ -141,13 +150,19 @@ func (m *Machines) boot(ctx context.Context, machine hetzner.Machine, image stri
 	if _, err := docker(ctx, "volume", "create", "--label", m.label(), volume); err != nil {
 		return err
 	}
-	_, err = docker(ctx, "run", "--detach", "--name", m.container(machine.ServerID), "--label", m.label(),
+	arguments := []string{
+		"run", "--detach", "--name", m.container(machine.ServerID), "--label", m.label(),
 		"--hostname", hostname(machine.Name), "--network", m.networkName(), "--ip", machine.Address.String(),
 		"--stop-signal", "SIGRTMIN+3", "--stop-timeout", "60",
 		"--cap-add", "SYS_ADMIN", "--cap-add", "NET_ADMIN", "--cap-add", "SYS_PTRACE", "--cap-add", "SYSLOG",
 		"--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--security-opt", "systempaths=unconfined",
 		"--cgroupns=private", "--tmpfs", "/run:exec,mode=755", "--tmpfs", "/run/lock", "--tmpfs", "/tmp:exec",
-		"--volume", seed+":/var/lib/cloud/seed/nocloud:ro", "--volume", volume+":/var/lib/docker", image)
+		"--volume", seed + ":/var/lib/cloud/seed/nocloud:ro", "--volume", volume + ":/var/lib/docker",
+	}
+	if len(m.options.Images) > 0 {
+		arguments = append(arguments, "--volume", m.archive()+":/usr/share/sandlot/images.tar:ro")
+	}
+	_, err = docker(ctx, append(arguments, image)...)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	// Preinstalled boots machines that have Docker installed already, which saves half a minute each.
 	// Without it they are what the service has: the bare system.
 	Preinstalled bool
+	// Images are references of the local engine that the Docker of every machine has, too: there is no
+	// registry that it could pull from.
+	Images []string
 	// Log is told of what takes long; nil means nobody is.
 	Log func(message string)
 }
