@@ -176,7 +176,7 @@ func (s *Simulator) SetToken(token string, access Access) error {
 	return nil
 }
 
-// now is the time by the simulator's clock, in the precision of the API.
+// now is the time by the simulator's clock.
 func (s *Simulator) now() time.Time { return s.config.Clock.Now().UTC() }
 
 // What ids begin with.

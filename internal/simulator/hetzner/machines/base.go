@@ -72,7 +72,6 @@ func recipeKey(now time.Time) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(sum, "%q", system("", nil))
-	fmt.Fprintf(sum, "%q", preinstalled)
 	year, week := now.ISOWeek()
 	return fmt.Sprintf("%s-%d-%02d", hex.EncodeToString(sum.Sum(nil))[:12], year, week), nil
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,22 @@ func (h *host) equal(what, got, want string) {
 	}
 }
 
+// delete leaves nothing of the machine.
+func (h *host) delete() {
+	h.t.Helper()
+	h.call(200, "DELETE", h.path(""), nil)
+	h.until("the server is gone", func() error {
+		if left := h.server.Inventory().Servers; len(left) > 0 {
+			return fmt.Errorf("there is %+v", left)
+		}
+		return nil
+	})
+	h.equal("left", h.leftovers("container", "volume"), "")
+	if _, err := os.Stat(h.guests.seedFolder(h.id)); !os.IsNotExist(err) {
+		h.t.Errorf("its user data are still there: %v", err)
+	}
+}
+
 // leftovers is what the engine still has of these machines.
 func (h *host) leftovers(kinds ...string) string {
 	h.t.Helper()
@@ -292,14 +309,7 @@ func TestMachine(t *testing.T) {
 	}
 	h.pinned = pinned
 
-	h.call(200, "DELETE", h.path(""), nil)
-	h.until("the server is gone", func() error {
-		if left := h.server.Inventory().Servers; len(left) > 0 {
-			return fmt.Errorf("there is %+v", left)
-		}
-		return nil
-	})
-	h.equal("left", h.leftovers("container", "volume"), "")
+	h.delete()
 	if err := h.guests.Close(); err != nil {
 		t.Error(err)
 	}
@@ -309,13 +319,6 @@ func TestMachine(t *testing.T) {
 
 // number writes an id as it stands in paths.
 func number(id any) string { return fmt.Sprintf("%.0f", id) }
-
-func stillThere(left string) error {
-	if left == "" {
-		return nil
-	}
-	return fmt.Errorf("there is %s", left)
-}
 
 func stillRunning(action fields) error {
 	if action["status"] != "running" {

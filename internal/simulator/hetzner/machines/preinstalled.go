@@ -2,6 +2,7 @@ package machines
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -9,10 +10,10 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 )
 
-// preinstalled is the user data by which a machine gets Docker, once, for all those that have it from
-// the start.
+// preinstalled is the user data by which a machine gets Docker, and what else hosts install, once, for all
+// those that have it from the start.
 const preinstalled = `#cloud-config
-packages: [docker.io, docker-cli, docker-compose, docker-buildx, rsync]
+packages: [docker.io, docker-cli, docker-compose, docker-buildx, nftables, rsync]
 `
 
 // forget makes the disk of a machine that of none, so that cloud-init begins anew on each copy.
@@ -28,7 +29,8 @@ const installTime = 10 * time.Minute
 // preinstalledImage returns the reference of the system with Docker, which it makes when the engine has
 // none.
 func (m *Machines) preinstalledImage(ctx context.Context, base string) (reference string, err error) {
-	reference = repository + ":docker-" + m.key
+	sum := sha256.Sum256([]byte(preinstalled + forget))
+	reference = fmt.Sprintf("%s:docker-%s-%x", repository, m.key, sum[:6])
 	unlock, err := m.lockCache(ctx)
 	if err != nil {
 		return "", err

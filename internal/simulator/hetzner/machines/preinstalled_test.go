@@ -2,7 +2,6 @@ package machines
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,11 +72,7 @@ func TestDockerInside(t *testing.T) {
 	guests = needMachines(t, options)
 	h.guests, h.server = guests, start()
 	h.reaches("off")
-	h.call(200, "DELETE", h.path(""), nil)
-	h.until("the machine is gone", func() error { return stillThere(h.leftovers("container", "volume")) })
-	if _, err := os.Stat(guests.seedFolder(h.id)); !os.IsNotExist(err) {
-		t.Errorf("its user data are still there: %v", err)
-	}
+	h.delete()
 	if err := h.server.Close(); err != nil {
 		t.Error(err)
 	}
