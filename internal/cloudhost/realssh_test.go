@@ -35,7 +35,7 @@ func newRealHost(t *testing.T) *realHost {
 	testkit.Need(t, "bubblewrap", noSandbox == nil, "apt-get install bubblewrap")
 	testkit.Need(t, "ssh-port", sshguest.Available() == nil, "port 22 of loopback addresses")
 	h := &realHost{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.%d.%d.%d", 130+rand.IntN(60), rand.IntN(256), 1+rand.IntN(254))}
-	h.manager = newManager(filepath.Join(h.dir, "data"), "http://127.0.0.1:1/v1", strings.Repeat("t", 64), nil)
+	h.manager = newManager(filepath.Join(h.dir, "data dir's"), "http://127.0.0.1:1/v1", strings.Repeat("t", 64), nil)
 	t.Cleanup(func() { _ = h.manager.Store.Close() })
 	h.known = &known{Record: store.Record{
 		ID: sandbox.NewToken(), Kind: RecordKind, Backend: Backend, Binding: h.manager.API.Binding().String(), Owner: "o", Name: build,
