@@ -70,7 +70,6 @@ denied  internal/cloudhost/x/f.go            /internal/store/sqlite
 allowed internal/cloudhost/x/g.go            /internal/backends/hetzner
 allowed internal/cloudhost/x/h.go            /internal/store/seal
 allowed internal/cloudhost/x/i.go            /internal/sandbox
-denied  internal/simulator/hetzner/x/a.go    $hcloud
 allowed internal/backends/conformance/x/a.go testing
 denied  internal/simulator/x/a.go            /internal/backends/vercel
 denied  internal/simulator/x/b.go            /internal/backends/docker
@@ -82,7 +81,6 @@ allowed internal/simulator/x/g.go            /internal/backends/local
 allowed internal/simulator/x/h.go            /internal/simulator/y
 allowed internal/simulator/hetzner/a_test.go $hcloud
 denied  internal/backends/vercel/x/h.go      $hcloud
-allowed internal/backends/hetzner/x/a.go     $hcloud
 denied  internal/backends/x/e.go             /internal/simulator/vercel
 denied  internal/sandbox/x/a.go              /internal/provider
 denied  internal/sandbox/x/b.go              /internal/workspace

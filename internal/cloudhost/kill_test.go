@@ -3,7 +3,10 @@ package cloudhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -209,4 +212,72 @@ func TestKilledPurge(t *testing.T) {
 			p.settled()
 		})
 	})
+}
+
+// killedBefore is a place where a create was killed right before an effect.
+func killedBefore(t *testing.T, effect string) *place {
+	t.Helper()
+	_, passed := testkit.FinishTask[Host](t, newPlace(t, quick()).task("create", request(), Host{}))
+	at := slices.IndexFunc(passed, func(point string) bool { return strings.HasPrefix(point, "before "+effect) })
+	if at < 0 {
+		t.Fatalf("a clean run was not seen to %s: %q", effect, passed)
+	}
+	p := newPlace(t, quick())
+	testkit.KillTask(t, p.task("create", request(), Host{}), at+1)
+	return p
+}
+
+// What carries the labels of a host whose create was killed is adopted only when it is what was asked for.
+func TestAdoptionRefused(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		servers int
+		want    sandbox.Code
+	}{
+		"two matches":     {2, CodeAmbiguous},
+		"another address": {1, CodeUnexpected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := killedBefore(t, "hetzner POST /servers")
+			k := p.record()
+			for i := range row.servers {
+				p.foreignServer(fmt.Sprintf("twin%d", i), k.labels())
+			}
+			p.api.ResetRequests()
+			_, err := p.manager.Create(p.bounded(time.Minute), request(), nil)
+			fails(t, err, row.want)
+			var partial *PartialError
+			if !errors.As(err, &partial) || partial.Host.RecordID != k.ID {
+				t.Errorf("it is no partial error: %v", err)
+			}
+			if calls := p.writes(); len(calls) != 0 {
+				t.Errorf("it took %q", calls)
+			}
+			for i := range row.servers {
+				p.removeServer(fmt.Sprintf("twin%d", i))
+			}
+			p.create(request())
+			p.settled()
+		})
+	}
+}
+
+// An id that is recorded and gone is missing, also in the middle of a create: it is never made again under
+// that record.
+func TestRecordedIDGone(t *testing.T) {
+	t.Parallel()
+	p := killedBefore(t, "ssh connect")
+	k := p.record()
+	if err := p.api.LoseServer(k.ServerID); err != nil {
+		t.Fatal(err)
+	}
+	host := p.manager.described(k, nil)
+	_, err := p.manager.Update(p.bounded(time.Minute), host.Attachment, request(), nil)
+	fails(t, err, CodeMissing)
+	if after := p.record(); after.ServerID != k.ServerID {
+		t.Errorf("the record names %d, was %d", after.ServerID, k.ServerID)
+	}
+	p.delete(host, false, sandbox.Removed)
+	p.empty()
 }

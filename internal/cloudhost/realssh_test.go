@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func newRealHost(t *testing.T) *realHost {
 	testkit.Need(t, "bubblewrap", noSandbox == nil, "apt-get install bubblewrap")
 	testkit.Need(t, "ssh-port", sshguest.Available() == nil, "port 22 of loopback addresses")
 	h := &realHost{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.%d.%d.%d", 130+rand.IntN(60), rand.IntN(256), 1+rand.IntN(254))}
-	h.manager = newManager(filepath.Join(h.dir, "data"), "http://127.0.0.1:1/v1", strings.Repeat("t", 64), nil)
+	h.manager = newManager(filepath.Join(h.dir, "data dir's"), "http://127.0.0.1:1/v1", strings.Repeat("t", 64), nil)
 	t.Cleanup(func() { _ = h.manager.Store.Close() })
 	h.known = &known{Record: store.Record{
 		ID: sandbox.NewToken(), Kind: RecordKind, Backend: Backend, Binding: h.manager.API.Binding().String(), Owner: "o", Name: build,
@@ -159,6 +160,7 @@ func TestRealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.rotated(injected)
+	h.strict()
 	// The key that user data carries is worth nothing any more.
 	stale := h.known.knownHosts()
 	if err := h.manager.writeFile(t.Context(), h.known.ID, fileKnownHosts, h.address+" "+injected+"\n"); err != nil {
@@ -174,6 +176,26 @@ func TestRealServer(t *testing.T) {
 	other.HostKeys = []string{injected}
 	_, err := h.manager.ready(t.Context(), &other)
 	fails(t, err, CodeHostKeyMismatch)
+}
+
+// strict asks the real client how it reads the configuration.
+func (h *realHost) strict() {
+	h.t.Helper()
+	said, err := exec.CommandContext(h.t.Context(), "ssh", "-G", "-F", h.manager.SSHConfigPath(h.known.ID), build).Output()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	options := strings.Split(string(said), "\n")
+	for _, option := range []string{
+		"hostname " + h.address, "port 22", "user root", "stricthostkeychecking true", "globalknownhostsfile /dev/null", "updatehostkeys false",
+		"identitiesonly yes", "identityagent none", "forwardagent no", "forwardx11 no", "batchmode yes", "passwordauthentication no",
+		"kbdinteractiveauthentication no", "preferredauthentications publickey", "hostkeyalgorithms ssh-ed25519", "checkhostip no",
+		"identityfile " + h.manager.path(h.known.ID, fileClientKey), "userknownhostsfile " + h.manager.path(h.known.ID, fileKnownHosts),
+	} {
+		if !slices.Contains(options, option) {
+			h.t.Errorf("the client does not read %q", option)
+		}
+	}
 }
 
 // What a killed run may have left on the host, and a server that was not told of its new key.

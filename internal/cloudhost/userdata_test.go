@@ -230,7 +230,7 @@ func TestMetadataRules(t *testing.T) {
 		t.Errorf("%v: %s", err, output)
 	}
 	for _, address := range []string{"ip daddr 169.254.169.254", "ip6 daddr fe80::a9fe:a9fe"} {
-		if strings.Count(metadataRules, address+" meta skuid != 0 reject") != 1 || strings.Count(metadataRules, address+" drop") != 1 {
+		if strings.Count(metadataRules, address+" meta skuid != 0 counter reject") != 1 || strings.Count(metadataRules, address+" counter drop") != 1 {
 			t.Errorf("%s is not closed to users and to containers", address)
 		}
 	}

@@ -18,7 +18,7 @@ const (
 
 // Effect is one step that touches something outside the process.
 type Effect struct {
-	// System is who is asked: a backend's name or "store".
+	// System is who is asked: a backend's name, "store", "ssh" for a cloud host, "files" for its SSH files.
 	System string
 	// Action is the step, e.g. "POST /containers/create", "rename", "insert record".
 	Action string

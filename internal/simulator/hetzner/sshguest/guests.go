@@ -113,8 +113,10 @@ func (g *Guests) PowerOn(_ context.Context, from hetzner.Machine) error {
 
 // Shutdown stops the machine at once: nothing runs that would have to end.
 func (g *Guests) Shutdown(_ context.Context, serverID int64) error {
-	if found := g.machine(serverID); found != nil && found.stop() {
-		found.from.Stopped()
+	if found := g.machine(serverID); found != nil {
+		if stopped := found.stop(); stopped != nil {
+			stopped()
+		}
 	}
 	return nil
 }

@@ -41,19 +41,20 @@ func (m *machine) start(from hetzner.Machine) error {
 	return nil
 }
 
-// stop ends listener and connections, and tells whether the machine ran.
-func (m *machine) stop() bool {
+// stop ends listener and connections. It returns what tells the simulator of it, nil when the machine did
+// not run.
+func (m *machine) stop() (stopped func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.listener == nil {
-		return false
+		return nil
 	}
 	_ = m.listener.Close()
 	for conn := range m.conns {
 		_ = conn.Close()
 	}
 	m.listener, m.conns = nil, nil
-	return true
+	return m.from.Stopped
 }
 
 func (m *machine) accept(listener net.Listener) {
