@@ -13,6 +13,7 @@ provider "sandlot" {
 
 resource "sandlot_cloud_host" "agents" {
   name            = "agents-1"
+  image           = var.system_image
   docker_packages = var.docker_packages
   desired_state   = var.desired_state
   on_destroy      = var.on_destroy

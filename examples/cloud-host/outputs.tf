@@ -1,3 +1,8 @@
+output "host" {
+  description = "The name of the host, as ssh knows it."
+  value       = sandlot_cloud_host.agents.name
+}
+
 output "ssh_config_path" {
   description = "For ssh -F."
   value       = sandlot_cloud_host.agents.ssh_config_path

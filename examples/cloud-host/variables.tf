@@ -16,6 +16,12 @@ variable "image" {
   default     = "debian:stable-slim"
 }
 
+variable "system_image" {
+  description = "The system of the host."
+  type        = string
+  default     = "ubuntu-24.04"
+}
+
 variable "docker_packages" {
   description = "Where the host gets Docker from: docker, distribution or none."
   type        = string

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -31,7 +32,9 @@ type badRow struct {
 // world is what a run of the provider could touch, with everything in it watched.
 type world struct {
 	socket string
-	// connections counts those to the engine's socket.
+	// platform is the address in place of a platform's.
+	platform string
+	// connections counts those to the engine's socket and to the platform.
 	connections atomic.Int64
 	// programs holds recorders in place of what the provider could start.
 	programs, started string
@@ -45,7 +48,24 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	w := &world{socket: filepath.Join(dir, "engine.sock"), programs: filepath.Join(dir, "bin"), started: filepath.Join(dir, "started")}
-	listener, err := net.Listen("unix", w.socket)
+	w.listen(t, "unix", w.socket)
+	w.platform = w.listen(t, "tcp", "127.0.0.1:0").String()
+	if err := os.Mkdir(w.programs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"bwrap", "prlimit", "setpriv", "slirp4netns", "pasta", "docker", "ssh", "sh", "getent"} {
+		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexit 1\n", program, w.started)
+		if err := os.WriteFile(filepath.Join(w.programs, program), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// listen counts connections to an address, and closes each.
+func (w *world) listen(t *testing.T, network, address string) net.Addr {
+	t.Helper()
+	listener, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,16 +80,7 @@ func newWorld(t *testing.T) *world {
 			_ = connection.Close()
 		}
 	}()
-	if err := os.Mkdir(w.programs, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, program := range []string{"bwrap", "prlimit", "setpriv", "slirp4netns", "pasta", "docker", "ssh", "sh", "getent"} {
-		script := fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexit 1\n", program, w.started)
-		if err := os.WriteFile(filepath.Join(w.programs, program), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return w
+	return listener.Addr()
 }
 
 // workspace returns a workspace in which the provider finds nothing but the recorders.
@@ -78,11 +89,16 @@ func (w *world) workspace(t *testing.T, cli acctest.CLI, row badRow) *acctest.Wo
 	made := acctest.NewWorkspace(t, cli, "")
 	made.Setenv("PATH", w.programs)
 	made.Setenv("DOCKER_HOST", "unix://"+w.socket)
+	for _, variable := range []string{"VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"} {
+		made.Setenv(variable, "recorded")
+	}
 	filled := strings.NewReplacer("{DATA}", made.DataDir, "{SOCKET}", w.socket, "{SOCKET_DIR}", filepath.Dir(w.socket), "{DIR}", made.Dir, "{BASE}", filepath.Dir(made.DataDir))
 	body := filled.Replace(row.provider)
-	for _, given := range []struct{ name, value string }{{"data_dir", made.DataDir}, {"owner", made.Owner}} {
+	for _, given := range []struct{ name, value string }{
+		{"data_dir", strconv.Quote(made.DataDir)}, {"owner", strconv.Quote(made.Owner)}, {"vercel", fmt.Sprintf("{ base_url = %q }", "http://"+w.platform+"/api")},
+	} {
 		if !regexp.MustCompile(`(?m)^\s*` + given.name + `\s*=`).MatchString(body) {
-			body += fmt.Sprintf("\n  %s = %q", given.name, given.value)
+			body += fmt.Sprintf("\n  %s = %s", given.name, given.value)
 		}
 	}
 	made.ProviderBlock(body)
@@ -94,7 +110,7 @@ func (w *world) workspace(t *testing.T, cli acctest.CLI, row badRow) *acctest.Wo
 func (w *world) untouched(t *testing.T) {
 	t.Helper()
 	if count := w.connections.Load(); count > 0 {
-		t.Errorf("the engine was connected to %d times", count)
+		t.Errorf("the engine or the platform was connected to %d times", count)
 	}
 	if started, err := os.ReadFile(w.started); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("these programs were started: %s (%v)", started, err)
@@ -223,8 +239,16 @@ func TestBadInputRecorders(t *testing.T) {
 		if result := docker.Apply(); result.ExitCode == 0 {
 			t.Errorf("an apply without an engine succeeded:\n%s", result)
 		}
-		if w.connections.Load() == 0 {
+		toEngine := w.connections.Load()
+		if toEngine == 0 {
 			t.Error("a call of the engine was not seen")
+		}
+		vercel := w.workspace(t, cli, badRow{hcl: badSession("vercel", "")})
+		if result := vercel.Apply(); result.ExitCode == 0 {
+			t.Errorf("an apply without a platform succeeded:\n%s", result)
+		}
+		if w.connections.Load() == toEngine {
+			t.Error("a call of the platform was not seen")
 		}
 	})
 }

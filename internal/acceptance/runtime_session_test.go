@@ -30,6 +30,9 @@ func TestAccSessionRuntime(t *testing.T) {
 			if found := f.mustHash(name); found != hash || f.Show().Text(work, "record_id") != record {
 				f.t.Errorf("%s: the data or the record is another one", when)
 			}
+			if handle := f.Show().Text(work, "handle"); f.cloud != nil && handle != f.sessionOf(name) {
+				f.t.Errorf("%s: the handle is %q, and the session %q", when, handle, f.sessionOf(name))
+			}
 		}
 		f.Config(with(`desired_state = "stopped"`))
 		f.Plan().Does("update " + work).NoWarning()

@@ -234,6 +234,16 @@ func (p *planner) unknownVolatile() {
 	}
 }
 
+// unknownSession marks, besides, what names the session where the session is what a workspace is known by: it
+// becomes another one.
+func (p *planner) unknownSession() {
+	p.unknownVolatile()
+	if p.runtimePlan == nil || !p.runtimeState.Handle.IsNull() && !p.runtimeState.Handle.Equal(p.persistState.CurrentSessionID) {
+		return
+	}
+	p.runtimePlan.Handle, p.runtimePlan.AgentEnvironment = types.StringUnknown(), types.MapUnknown(types.StringType)
+}
+
 // changed tells whether a pair of values differs.
 func changed(pairs ...[2]attr.Value) bool {
 	for _, pair := range pairs {

@@ -240,14 +240,17 @@ func (p *planner) planInPlace(status backends.Status) {
 		p.recover(status, desired)
 	case plan.DesiredState.IsUnknown():
 		plan.Status = types.StringUnknown()
-		p.unknownVolatile()
+		p.unknownSession()
 	case desired != "" && desired != string(status):
 		plan.Status = types.StringValue(desired)
-		p.unknownVolatile()
+		p.unknownSession()
 		p.warnStop(desired)
 	}
 	if p.persistPlan != nil && changed([2]attr.Value{p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger}) && !p.persistPlan.CheckpointTrigger.IsNull() {
 		p.persistPlan.CurrentSnapshotID = types.StringUnknown()
+		if table, known := capabilityTable(plan); !known || table.SnapshotEndsSession {
+			p.unknownSession()
+		}
 	}
 	if dropped := p.droppedVolumes(); len(dropped) > 0 {
 		p.warn(path.Root("volumes"), diagnostics.Retained, "Detached Volumes Are Kept",
@@ -260,7 +263,7 @@ func (p *planner) recover(status backends.Status, desired string) {
 	if desired != "" {
 		p.plan.Status = types.StringValue(desired)
 	}
-	p.unknownVolatile()
+	p.unknownSession()
 	if p.persistPlan != nil {
 		p.persistPlan.CurrentSnapshotID = types.StringUnknown()
 		p.persistPlan.Resumable = types.BoolUnknown()
