@@ -17,6 +17,18 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
+// outliving is a context that ends some time after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer := context.WithoutCancel(ctx)
+	cancel := context.CancelFunc(func() {})
+	if deadline, bound := ctx.Deadline(); bound {
+		longer, cancel = context.WithDeadline(longer, deadline.Add(cleanupTimeout))
+	}
+	longer, end := context.WithCancel(longer)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cleanupTimeout, end) })
+	return longer, func() { stop(); end(); cancel() }
+}
+
 func failure(kind backends.ErrorKind, operation, object, detail string) *backends.Error {
 	return &backends.Error{Kind: kind, Backend: backendName, Operation: operation, Object: object, Detail: detail}
 }

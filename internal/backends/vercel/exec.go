@@ -63,7 +63,7 @@ func start(ctx context.Context, client *api.Client, session string, request api.
 	if ctx.Err() != nil {
 		return client.StartCommand(ctx, session, request) // it says why not
 	}
-	asking, cancel := detached(ctx)
+	asking, cancel := outliving(ctx)
 	defer cancel()
 	return client.StartCommand(asking, session, request)
 }
