@@ -17,16 +17,14 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
-// outliving is a context that ends some time after ctx does.
+// outliving is a context for a single call that has to be heard to its end. It ends some time after ctx
+// would by itself; the call has bounds of its own.
 func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer := context.WithoutCancel(ctx)
-	cancel := context.CancelFunc(func() {})
 	if deadline, bound := ctx.Deadline(); bound {
-		longer, cancel = context.WithDeadline(longer, deadline.Add(cleanupTimeout))
+		return context.WithDeadline(longer, deadline.Add(cleanupTimeout))
 	}
-	longer, end := context.WithCancel(longer)
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cleanupTimeout, end) })
-	return longer, func() { stop(); end(); cancel() }
+	return context.WithCancel(longer)
 }
 
 func failure(kind backends.ErrorKind, operation, object, detail string) *backends.Error {
