@@ -100,7 +100,7 @@ output "workspace_id" { value = sandlot_workspace_runtime.it.workspace_id }
 		if sessions.Workspace != f.cloud.must(name).Session {
 			f.t.Errorf("the workspace's session is %s", sessions.Workspace)
 		}
-		if content, _ := f.cloud.readFile(name, "/workspace/done.txt"); string(content) != "by the application" {
+		if content, _ := f.cloud.readFile(name, "done.txt"); string(content) != "by the application" {
 			f.t.Errorf("the application's file holds %q", content)
 		}
 		f.Plan().Does() // the outputs that tell the present sessions and times, and no resource

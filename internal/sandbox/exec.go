@@ -70,19 +70,19 @@ func (m *Manager) Reach(ctx context.Context, observed backends.Observed, work fu
 // awake runs work while the sandbox runs. One that stopped between the look at it and the work, before
 // that began anything, is looked at once more.
 func (m *Manager) awake(ctx context.Context, name string, work func(context.Context) error) error {
-	err := m.awakeOnce(ctx, name, work)
-	if backends.KindOf(err) == backends.NotRunning && backends.Repeatable(err) {
-		return m.awakeOnce(ctx, name, work)
+	woke, err := m.awakeOnce(ctx, name, work)
+	if !woke && backends.KindOf(err) == backends.NotRunning && backends.Repeatable(err) {
+		_, err = m.awakeOnce(ctx, name, work)
 	}
 	return err
 }
 
-// awakeOnce: whoever has to wake the sandbox holds its lock until it is put back, so that no other work
-// finds it awake and loses it in the middle.
-func (m *Manager) awakeOnce(ctx context.Context, name string, work func(context.Context) error) (err error) {
+// awakeOnce tells whether it woke the sandbox. Whoever has to do that holds its lock until it is put back,
+// so that no other work finds it awake and loses it in the middle.
+func (m *Manager) awakeOnce(ctx context.Context, name string, work func(context.Context) error) (woke bool, err error) {
 	locked, unlock, err := m.lock(ctx, name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	held := true
 	release := func() error {
@@ -96,15 +96,15 @@ func (m *Manager) awakeOnce(ctx context.Context, name string, work func(context.
 
 	observed, err := m.ours(locked, name)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if observed.Running() {
 		if err := release(); err != nil {
-			return err
+			return false, err
 		}
-		return work(ctx)
+		return false, work(ctx)
 	}
-	return m.woken(locked, observed, work)
+	return true, m.woken(locked, observed, work)
 }
 
 // woken runs work in a sandbox whose lock is held, and leaves its run state as it was.

@@ -1,14 +1,17 @@
 package vercel_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
 )
 
@@ -297,6 +300,41 @@ func TestCheckSpec(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%+v has the gaps %q, want %q", spec, got, want)
+		}
+	}
+}
+
+// TestSlowStartIsKilled: a command whose start is answered later than its caller waits does not run on.
+func TestSlowStartIsKilled(t *testing.T) {
+	f := newFixture(t, simulator.Settings{})
+	f.create("box", backends.Spec{})
+	for what, exec := range map[string]func(backends.Command) error{
+		"its own time": func(command backends.Command) error {
+			command.Timeout = 300 * time.Millisecond
+			_, err := f.Exec(t.Context(), "box", command)
+			return err
+		},
+		"its caller's time": func(command backends.Command) error {
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			_, err := f.Exec(ctx, "box", command)
+			return err
+		},
+	} {
+		f.inject(simulator.Fault{Method: http.MethodPost, Path: "/v2/sandboxes/sessions/*/cmd", Latency: 600})
+		f.wantKind(what, exec(backends.Command{Argv: []string{"sleep", "300"}}), backends.TimedOut)
+	}
+	client, err := api.New(config(f.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, err := client.ListCommands(t.Context(), f.server.Inventory().Sandboxes[0].Session)
+	if err != nil || len(commands) != 2 {
+		t.Fatalf("there are %+v, %v", commands, err)
+	}
+	for _, command := range commands {
+		if command.ExitCode == nil || *command.ExitCode != 137 {
+			t.Errorf("it was not killed: %+v", command)
 		}
 	}
 }

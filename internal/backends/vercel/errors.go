@@ -17,6 +17,16 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
+// outliving is a context for a single call that has to be heard to its end. It ends some time after ctx
+// would by itself; the call has bounds of its own.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer := context.WithoutCancel(ctx)
+	if deadline, bound := ctx.Deadline(); bound {
+		return context.WithDeadline(longer, deadline.Add(cleanupTimeout))
+	}
+	return context.WithCancel(longer)
+}
+
 func failure(kind backends.ErrorKind, operation, object, detail string) *backends.Error {
 	return &backends.Error{Kind: kind, Backend: backendName, Operation: operation, Object: object, Detail: detail}
 }

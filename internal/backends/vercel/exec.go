@@ -36,26 +36,36 @@ func (b *Backend) Exec(ctx context.Context, name string, command backends.Comman
 	request := api.CommandRequest{
 		Command: command.Argv[0], Args: command.Argv[1:], Cwd: command.WorkingDirectory, Env: command.Environment, Sudo: root,
 	}
-	work, cancel := ctx, context.CancelFunc(func() {})
 	if command.Timeout > 0 {
 		request.Timeout = api.Span(command.Timeout + killGrace)
+	}
+	started, err := start(ctx, client, session.ID, request)
+	if err != nil {
+		return backends.ExecResult{}, refusedUse(inSession(operation, name, err))
+	}
+	work, cancel := ctx, context.CancelFunc(func() {})
+	if command.Timeout > 0 {
 		work, cancel = context.WithTimeout(ctx, command.Timeout)
 	}
 	defer cancel()
-	started, err := client.StartCommand(work, session.ID, request)
-	if err != nil {
-		err = refusedUse(inSession(operation, name, err))
-	}
-	var result backends.ExecResult
-	if err == nil {
-		result, err = follow(work, client, session.ID, started.ID, command.OutputLimit)
-	}
+	result, err := follow(work, client, session.ID, started.ID, command.OutputLimit)
 	if err != nil && work.Err() != nil && ctx.Err() == nil {
 		late := failure(backends.TimedOut, operation, name, fmt.Sprintf("It took longer than %s and was killed.", command.Timeout))
 		late.Err = err
 		err = late
 	}
 	return result.Redacted(secrets), inSession(operation, name, err)
+}
+
+// start starts a command. It hears the answer also when ctx ends meanwhile: a command whose id nobody
+// knows could not be killed.
+func start(ctx context.Context, client *api.Client, session string, request api.CommandRequest) (api.Command, error) {
+	if ctx.Err() != nil {
+		return client.StartCommand(ctx, session, request) // it says why not
+	}
+	asking, cancel := outliving(ctx)
+	defer cancel()
+	return client.StartCommand(asking, session, request)
 }
 
 // running returns the session that commands run in, [backends.NotRunning] when there is none.

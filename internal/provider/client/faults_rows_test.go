@@ -268,6 +268,11 @@ func platformFaultsOfUse() []platformFault {
 			code:   "not_running", says: []string{"The session is over."}, holds: func(p *place) { wantRan(p, "") },
 		},
 		{
+			name: "command, the session that was started for it is over at once", before: func(p *place) { made(p); p.must(p.stop()) }, operation: once,
+			faults: []simulator.Fault{{Method: http.MethodPost, Path: commandPath, Status: 410, Code: "sandbox_stopped"}},
+			code:   "not_running", says: []string{"The session is over."}, holds: wantStopped, sessions: 2, // of the command and of its repetition
+		},
+		{
 			name: "command, the session ends in the middle of it", before: made,
 			operation: func(p *place) error { return p.stoppedInMidCommand() },
 			code:      "not_running", says: []string{"The session"}, holds: wantStopped,
