@@ -20,7 +20,7 @@ var debianImage = regexp.MustCompile(`debian:[a-z0-9-]+`)
 
 // walked are the examples that have a test of their own.
 var walked = map[string]bool{
-	"base-snapshot-pipeline": true, "team-postgres": true, "team-postgres/reader": true, "vercel-workspaces": true, "workspaces": true,
+	"base-snapshot-pipeline": true, "cloud-host": true, "team-postgres": true, "team-postgres/reader": true, "vercel-workspaces": true, "workspaces": true,
 }
 
 // TestExamplesApply applies every other example of the documentation as it stands there. The second
@@ -30,7 +30,7 @@ func TestExamplesApply(t *testing.T) {
 	dirs := exampleDirs(t)
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		for _, dir := range dirs {
-			if walked[dir] {
+			if walked[dir] || inCloud(t, dir) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(dir, "/", "_"), func(t *testing.T) {
@@ -39,6 +39,17 @@ func TestExamplesApply(t *testing.T) {
 			})
 		}
 	})
+}
+
+// inCloud tells of examples that need a cloud.
+func inCloud(t *testing.T, dir string) bool {
+	t.Helper()
+	for _, file := range exampleFiles(t, dir) {
+		if content := string(readAll(t, file)); strings.Contains(content, `"sandlot_cloud_host"`) || strings.Contains(content, `"sandlot_orphans"`) {
+			return true
+		}
+	}
+	return false
 }
 
 func applyExample(f *fixture, dir string) {

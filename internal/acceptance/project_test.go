@@ -45,19 +45,23 @@ func withGuests(t *testing.T, config sshguest.Config, test func(p *project)) {
 
 func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project {
 	t.Helper()
+	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t, server: startProject(t, config)}
+	p.Setenv("HCLOUD_TOKEN", p.server.Token())
+	p.provider()
+	return p
+}
+
+func startProject(t *testing.T, config sshguest.Config) *hetzner.Server {
+	t.Helper()
 	err := sshguest.Available()
 	testkit.Need(t, "ssh-port", err == nil, fmt.Sprint(err))
-	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t}
 	guests := sshguest.New(config)
 	t.Cleanup(func() {
 		if err := guests.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	p.server = hetzner.Start(t, hetzner.Config{Guests: guests})
-	p.Setenv("HCLOUD_TOKEN", p.server.Token())
-	p.provider()
-	return p
+	return hetzner.Start(t, hetzner.Config{Guests: guests})
 }
 
 // provider writes the provider block. Lines go into its `hetzner` attribute.

@@ -1,3 +1,7 @@
+resource "sandlot_cloud_host" "agents" {
+  name = "agents-1"
+}
+
 data "sandlot_cloud_host" "agents" {
   record_id = sandlot_cloud_host.agents.record_id
 }

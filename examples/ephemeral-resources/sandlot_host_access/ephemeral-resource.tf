@@ -1,3 +1,7 @@
+resource "sandlot_cloud_host" "agents" {
+  name = "agents-1"
+}
+
 ephemeral "sandlot_host_access" "agents" {
   record_id = sandlot_cloud_host.agents.record_id
 }
@@ -8,7 +12,7 @@ resource "sandlot_sandbox" "deployer" {
   name    = "deployer"
   source  = { image = "debian:stable-slim" }
   secret_environment_wo = {
-    HOST_KEY    = ephemeral.sandlot_host_access.agents.known_hosts
+    KNOWN_HOSTS = ephemeral.sandlot_host_access.agents.known_hosts
     PRIVATE_KEY = ephemeral.sandlot_host_access.agents.private_key
   }
   secret_environment_wo_version = 1
