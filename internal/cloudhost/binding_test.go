@@ -1,9 +1,11 @@
 package cloudhost
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
@@ -14,7 +16,8 @@ const otherToken = "another-token-of-sixty-four-characters-as-the-service-has-th
 // everyAccess calls everything that is about one host, and returns the errors by name.
 func everyAccess(t *testing.T, m *Manager, host Host) map[string]error {
 	t.Helper()
-	ctx := t.Context()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	return map[string]error{
 		"create": second(m.Create(ctx, request(), nil)),
 		"update": second(m.Update(ctx, host.Attachment, request(), nil)),

@@ -30,6 +30,7 @@ func TestLife(t *testing.T) {
 	if calls := p.writes(); !slices.Equal(calls, want) {
 		t.Errorf("the calls were %q, want %q", calls, want)
 	}
+	p.announced(want)
 	if seen := p.read(host); seen.Status != StatusRunning || seen.TakenOver || seen.Image != "ubuntu-24.04" || string(seen.Settings) != `{"by":"test"}` {
 		t.Errorf("read %+v", seen)
 	}
@@ -46,6 +47,21 @@ func TestLife(t *testing.T) {
 	p.empty()
 	if seen := p.read(host); !seen.Deleted {
 		t.Errorf("after the purge it reads %+v", seen)
+	}
+}
+
+// announced checks that the record is written right before each allocation and right after it.
+func (p *place) announced(calls []string) {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, call := range calls {
+		at := slices.IndexFunc(p.log, func(effect effects.Effect) bool { return effect.Action == call })
+		for _, beside := range []int{at - 1, at + 1} {
+			if effect := p.log[beside]; effect.System != "store" || effect.Action != "update record" {
+				p.t.Errorf("beside %s is %+v, not the record", call, effect)
+			}
+		}
 	}
 }
 
