@@ -57,7 +57,8 @@ func system(folder string, sources []string) debian.Bootstrap {
 	return b
 }
 
-// recipeKey changes with everything that goes into the base, and each week, as packages do.
+// recipeKey changes with everything that goes into the base, and each week, as packages do. The week
+// stands in it.
 func recipeKey(now time.Time) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(recipe, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -72,8 +73,12 @@ func recipeKey(now time.Time) (string, error) {
 		return "", err
 	}
 	fmt.Fprintf(sum, "%q", system("", nil))
+	return hex.EncodeToString(sum.Sum(nil))[:12] + weekOf(now), nil
+}
+
+func weekOf(now time.Time) string {
 	year, week := now.ISOWeek()
-	return fmt.Sprintf("%s-%d-%02d", hex.EncodeToString(sum.Sum(nil))[:12], year, week), nil
+	return fmt.Sprintf("-%d-%02d", year, week)
 }
 
 // baseImage returns the reference of the base, which it makes when neither the engine nor the cache has
@@ -118,7 +123,7 @@ func (m *Machines) lockCache(ctx context.Context) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// makeBase writes the archive in one step, and removes those of earlier weeks and recipes.
+// makeBase writes the archive in one step, and removes what was made in other weeks.
 func (m *Machines) makeBase(ctx context.Context, to string) error {
 	folder, err := os.MkdirTemp("", "sandlot-base-")
 	if err != nil {
@@ -145,7 +150,7 @@ func (m *Machines) makeBase(ctx context.Context, to string) error {
 	err = system(folder, sources).Write(ctx, archive)
 	err = errors.Join(err, archive.Close())
 	if err == nil {
-		err = m.dropOld()
+		err = m.dropOld(ctx, weekOf(time.Now()))
 	}
 	if err == nil {
 		err = os.Rename(archive.Name(), to)
@@ -156,10 +161,24 @@ func (m *Machines) makeBase(ctx context.Context, to string) error {
 	return nil
 }
 
-func (m *Machines) dropOld() error {
-	old, err := filepath.Glob(filepath.Join(m.options.CacheDir, "base-*.tar"))
-	for _, file := range old {
-		err = errors.Join(err, os.Remove(file))
+// dropOld removes archives and images of other weeks. Those of other recipes may be in use by somebody
+// who has another version of this file, and images by machines that still exist.
+func (m *Machines) dropOld(ctx context.Context, week string) error {
+	files, err := filepath.Glob(filepath.Join(m.options.CacheDir, "base-*.tar"))
+	for _, file := range files {
+		if !strings.Contains(file, week) {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}
+	listed, listErr := docker(ctx, "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository)
+	err = errors.Join(err, listErr)
+	for _, image := range strings.Fields(listed) {
+		if strings.Contains(image, week) {
+			continue
+		}
+		if _, removeErr := docker(ctx, "image", "rm", image); removeErr != nil && !strings.Contains(removeErr.Error(), "is using") {
+			err = errors.Join(err, removeErr)
+		}
 	}
 	return err
 }
