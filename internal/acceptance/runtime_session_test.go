@@ -88,6 +88,35 @@ func TestAccSessionRuntime(t *testing.T) {
 	}, "local", "vercel")
 }
 
+// TestAccSavesAreRetained: each stop of a session saves it. All of that stays, unless snapshot_retention says
+// otherwise, and a purge takes it all along.
+func TestAccSavesAreRetained(t *testing.T) {
+	onOne(t, func(f *fixture) {
+		with := func(state string, lines ...string) string {
+			return f.runtime("it", "w", append([]string{"base_snapshot = null", f.source(), `kind = "session"`, purgeLine, fmt.Sprintf("desired_state = %q", state)}, lines...)...)
+		}
+		cycle := func(lines ...string) {
+			for _, state := range []string{"stopped", "running"} {
+				f.Config(with(state, lines...))
+				f.settled()
+			}
+		}
+		f.Config(with("running"))
+		f.settled()
+		cycle()
+		cycle()
+		f.haveSnapshots(2)
+		cycle(`snapshot_retention = { keep_last = 2 }`)
+		f.haveSnapshots(2)
+		cycle(`snapshot_retention = { keep_last = 1 }`)
+		f.haveSnapshots(1)
+		cycle()
+		f.haveSnapshots(2)
+		f.Destroy().Succeed()
+		f.nothingLeft()
+	}, "local", "vercel")
+}
+
 // TestAccSessionRuntimeOnEngine is the part of it where an engine keeps the files of a stopped session.
 func TestAccSessionRuntimeOnEngine(t *testing.T) {
 	onOne(t, func(f *fixture) {

@@ -83,7 +83,7 @@ func (m *Manager) takeCheckpoint(ctx context.Context, request Request, record *s
 		return false, err
 	}
 	if ends {
-		return pending.Ran, m.noteSaved(ctx, record, saved)
+		return pending.Ran, m.noteSaved(ctx, record, saved, request.Retention)
 	}
 	kept, err := contentsOf(*record)
 	if err != nil {
@@ -116,26 +116,45 @@ func (m *Manager) settleCheckpoint(ctx context.Context, record *store.Record, ob
 	if err != nil {
 		return err
 	}
-	return m.noteSaved(ctx, record, made.ID)
-}
-
-// noteSaved writes down what a workspace's session was saved to, and lets go of what it supersedes.
-func (m *Manager) noteSaved(ctx context.Context, record *store.Record, saved string) error {
 	kept, err := contentsOf(*record)
 	if err != nil {
 		return err
 	}
-	superseded := kept.Snapshot
+	return m.noteSaved(ctx, record, made.ID, kept.Retention)
+}
+
+// noteSaved writes down what a workspace's session was saved to. Where snapshots carry no marks, the record
+// goes on naming those before it, and retention counts them here: each belongs to a sandbox that is gone.
+func (m *Manager) noteSaved(ctx context.Context, record *store.Record, saved string, retention Retention) error {
+	kept, err := contentsOf(*record)
+	if err != nil {
+		return err
+	}
+	if m.Backend.Capabilities().UnmarkedSnapshots && kept.Snapshot != "" && kept.Snapshot != saved {
+		kept.Saves = append(kept.Saves, kept.Snapshot)
+	}
 	if err := kept.noteSnapshot(saved, *record); err != nil {
 		return err
 	}
 	if record.Spec, err = store.Encode(kept); err != nil {
 		return err
 	}
-	if err := m.write(ctx, record); err != nil || superseded == saved {
+	if err := m.write(ctx, record); err != nil || retention.KeepLast == 0 {
 		return err
 	}
-	return m.forgetSnapshot(ctx, *record, superseded)
+	for int64(len(kept.Saves)) >= retention.KeepLast {
+		err := m.forgetSnapshot(ctx, *record, kept.Saves[0])
+		// One that another sandbox would be resumed from stays named, and goes with a later save.
+		if backends.KindOf(err) == backends.Conflict {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		kept.Saves = kept.Saves[1:]
+	}
+	record.Spec, err = store.Encode(kept)
+	return err
 }
 
 // surplus returns the snapshots besides current that retention lets go, oldest first.

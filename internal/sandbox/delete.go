@@ -134,8 +134,10 @@ func (m *Manager) remove(ctx context.Context, record store.Record, pending inten
 		if err != nil {
 			return "", err
 		}
-		if err := m.forgetSnapshot(ctx, record, kept.Snapshot); err != nil {
-			return "", err
+		for _, id := range append(kept.Saves, kept.Snapshot) {
+			if err := m.forgetSnapshot(ctx, record, id); err != nil {
+				return "", err
+			}
 		}
 	}
 	if pending.KeepVolumes || pending.KeepSnapshots {

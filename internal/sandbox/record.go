@@ -27,6 +27,8 @@ type contents struct {
 	Trigger  string `json:"trigger,omitempty"`
 	// SnapshotTemplate is the version of the template that a workspace had when that was taken.
 	SnapshotTemplate string `json:"snapshot_template,omitempty"`
+	// Saves are the ids of those before Snapshot, oldest first, where nothing else tells whose they are.
+	Saves []string `json:"saves,omitempty"`
 	// Retention is for the snapshots of a session that is saved where no request says it.
 	Retention Retention `json:"retention,omitzero"`
 }

@@ -133,7 +133,7 @@ func (m *Manager) saveSession(ctx context.Context, record store.Record, observed
 	if record.Intent, err = store.Encode(pending); err != nil {
 		return record, err
 	}
-	if err := m.noteSaved(ctx, &record, saved); err != nil {
+	if err := m.noteSaved(ctx, &record, saved, retention); err != nil {
 		return record, err
 	}
 	return record, m.prune(ctx, record, saved, retention)

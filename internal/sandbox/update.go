@@ -33,6 +33,7 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 		return Result{}, err
 	}
 	request.Spec = withSource(request.Spec, kept.Spec.Source)
+	request = m.nativeRetention(request)
 	if err := m.settleCheckpoint(ctx, record, observed); err != nil {
 		return Result{}, err
 	}
@@ -50,7 +51,6 @@ func (m *Manager) Update(ctx context.Context, attachment Attachment, request Req
 	if err := m.checkWhole(request, kept); err != nil {
 		return Result{}, err
 	}
-	request = m.nativeRetention(request)
 	request.Spec.EnvironmentKept = environmentKept(request.Spec, kept.Spec, *record)
 	pending, err := m.announceChange(ctx, record, request, kept, *observed)
 	if err != nil {

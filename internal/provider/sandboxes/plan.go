@@ -242,6 +242,7 @@ func (p *planner) unknownSession() {
 		return
 	}
 	p.runtimePlan.Handle, p.runtimePlan.AgentEnvironment = types.StringUnknown(), types.MapUnknown(types.StringType)
+	p.persistPlan.Resumable = types.BoolUnknown()
 }
 
 // changed tells whether a pair of values differs.
