@@ -15,8 +15,8 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
-// The vendor's command line and Terraform provider judge the simulator where they are installed. Neither
-// can be pinned as a tool of this repository: the module proxy does not serve them.
+// The vendor's command line and Terraform provider judge the simulator where they are installed. They are
+// programs, not pinned as tools of this repository.
 
 // needVendor returns the path of a program of the vendor's, from .build/bin or PATH.
 func needVendor(t *testing.T, part, name string) string {
