@@ -60,6 +60,46 @@ resource "sandlot_command" "it" {
 			p.t.Error("the container does not run")
 		}
 
+		// Workspaces and what only looks find their way, too.
+		p.Config(with("") + inside + fmt.Sprintf(`
+resource "sandlot_workspace_runtime" "w" {
+  backend       = "docker"
+  cloud_host_id = sandlot_cloud_host.it.id
+  workspace_id  = %q
+  source        = { image = %q }
+  on_destroy    = "purge"
+}
+data "sandlot_workspace_runtime" "w" {
+  backend       = "docker"
+  cloud_host_id = sandlot_cloud_host.it.id
+  workspace_id  = %q
+  depends_on    = [sandlot_workspace_runtime.w]
+}
+data "sandlot_sandboxes" "there" {
+  backend       = "docker"
+  cloud_host_id = sandlot_cloud_host.it.id
+  depends_on    = [sandlot_workspace_runtime.w, sandlot_persistent_sandbox.box]
+}
+data "sandlot_handle" "w" {
+  record_id = sandlot_workspace_runtime.w.record_id
+  shape     = "workspace-resource"
+}
+output "ids" { value = [for s in data.sandlot_sandboxes.there.sandboxes : s.id] }
+output "found" { value = "${data.sandlot_workspace_runtime.w.id} ${data.sandlot_workspace_runtime.w.state}" }
+output "handle" { value = data.sandlot_handle.w.json }
+`, p.Unique("w"), image, p.Unique("w")))
+		p.settled()
+		runtime := p.Show().Text(workspaceRuntime+".w", "id")
+		for output, want := range map[string]string{
+			"ids": runtime, "found": runtime + " ready", "handle": `"provider":"docker"`,
+		} {
+			if text := fmt.Sprint(p.Show().Output(output)); !strings.Contains(text, want) || !strings.HasPrefix(runtime, "docker@"+p.Unique("it")+"/") {
+				p.t.Errorf("the output %s is %s, the runtime %s", output, text, runtime)
+			}
+		}
+		p.Config(with("") + inside)
+		p.Apply().Succeed()
+
 		p.Config(with(`desired_state = "sleeping"`) + inside)
 		p.Apply().Succeed()
 		p.Plan().Empty().Warn("host_sleeping")

@@ -58,8 +58,10 @@ func State(view sandbox.View) handle.State {
 
 // DescribeRecord is [Describe] for a record.
 func DescribeRecord(record store.Record, view sandbox.View) handle.Object {
+	// Applications know backends, and reach one on a cloud host by ways of their own.
+	backend, _ := sandbox.CutHost(record.Backend)
 	described := Describe(Subject{
-		Backend: record.Backend, Name: record.Name, Kind: backends.Kind(record.Kind), WorkspaceID: record.WorkspaceID, Owner: record.Owner,
+		Backend: backend, Name: record.Name, Kind: backends.Kind(record.Kind), WorkspaceID: record.WorkspaceID, Owner: record.Owner,
 	}, view)
 	described.CreatedAt, described.UpdatedAt = record.CreatedAt, record.UpdatedAt
 	described.ProvisionLockToken = record.Attachment

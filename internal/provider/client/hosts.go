@@ -6,12 +6,27 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/store/seal"
 )
+
+// Place is what ids and records call a backend: on a cloud host the name of that stands in there. It is
+// unknown while either is, and while the id of the host is none, which its own validator reports.
+func Place(backend, cloudHostID types.String) types.String {
+	if cloudHostID.IsNull() || backend.IsUnknown() {
+		return backend
+	}
+	_, host, err := cloudhost.ParseID(cloudHostID.ValueString())
+	if cloudHostID.IsUnknown() || err != nil {
+		return types.StringUnknown()
+	}
+	return types.StringValue(sandbox.OnHost(backend.ValueString(), host))
+}
 
 // CloudHosts returns what looks after cloud hosts, [ErrUnknown] while a setting is unknown.
 func (c *Client) CloudHosts() (*cloudhost.Manager, error) {

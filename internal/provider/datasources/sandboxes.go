@@ -28,11 +28,12 @@ var _ datasource.DataSourceWithConfigure = (*sandboxesSource)(nil)
 type sandboxesSource struct{ configured }
 
 type sandboxesModel struct {
-	Backend    types.String   `tfsdk:"backend"`
-	NamePrefix types.String   `tfsdk:"name_prefix"`
-	Kind       types.String   `tfsdk:"kind"`
-	AllOwners  types.Bool     `tfsdk:"all_owners"`
-	Sandboxes  []sandboxModel `tfsdk:"sandboxes"`
+	Backend     types.String   `tfsdk:"backend"`
+	CloudHostID types.String   `tfsdk:"cloud_host_id"`
+	NamePrefix  types.String   `tfsdk:"name_prefix"`
+	Kind        types.String   `tfsdk:"kind"`
+	AllOwners   types.Bool     `tfsdk:"all_owners"`
+	Sandboxes   []sandboxModel `tfsdk:"sandboxes"`
 }
 
 type sandboxModel struct {
@@ -62,6 +63,7 @@ func (d *sandboxesSource) Schema(_ context.Context, _ datasource.SchemaRequest, 
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.OneOf(backendset.Names()...)},
 			},
+			"cloud_host_id": cloudHostIDAttribute(),
 			"name_prefix": schema.StringAttribute{
 				MarkdownDescription: "Only sandboxes whose name starts like this are listed. Default: all names.",
 				Optional:            true,
@@ -106,7 +108,7 @@ func (d *sandboxesSource) Read(ctx context.Context, req datasource.ReadRequest, 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	at, backend := path.Root("backend"), m.Backend.ValueString()
+	at, backend := path.Root("backend"), client.Place(m.Backend, m.CloudHostID).ValueString()
 	summary := fmt.Sprintf("Unable to List Sandboxes of Backend %q", backend)
 	manager, err := d.client.Manager(backend)
 	if errors.Is(err, client.ErrUnknown) {

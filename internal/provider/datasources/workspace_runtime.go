@@ -28,6 +28,7 @@ type runtimeSource struct{ configured }
 
 type runtimeModel struct {
 	Backend             types.String `tfsdk:"backend"`
+	CloudHostID         types.String `tfsdk:"cloud_host_id"`
 	WorkspaceID         types.String `tfsdk:"workspace_id"`
 	Generation          types.Int64  `tfsdk:"generation"`
 	Exists              types.Bool   `tfsdk:"exists"`
@@ -70,6 +71,7 @@ func (d *runtimeSource) Schema(_ context.Context, _ datasource.SchemaRequest, re
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.OneOf(backendset.Names()...)},
 			},
+			"cloud_host_id": cloudHostIDAttribute(),
 			"workspace_id": schema.StringAttribute{
 				MarkdownDescription: "The id of the workspace.",
 				Required:            true,
@@ -110,7 +112,7 @@ func (d *runtimeSource) Read(ctx context.Context, req datasource.ReadRequest, re
 	}
 	at := path.Root("workspace_id")
 	summary := fmt.Sprintf("Unable to Read Workspace Runtime %q", m.WorkspaceID.ValueString())
-	manager, err := d.client.Manager(m.Backend.ValueString())
+	manager, err := d.client.Manager(client.Place(m.Backend, m.CloudHostID).ValueString())
 	if errors.Is(err, client.ErrUnknown) {
 		resp.Diagnostics.Append(notKnownYet(at, summary))
 		return

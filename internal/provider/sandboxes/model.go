@@ -5,8 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 )
 
 // common is what all kinds of sandbox have. Collections stay framework values, since any of
@@ -49,18 +48,8 @@ type common struct {
 	Timeouts            timeouts.Value `tfsdk:"timeouts"`
 }
 
-// place is what ids and records call the backend: on a cloud host its name stands in there. It is unknown
-// while either is.
-func (m *common) place() types.String {
-	if m.CloudHostID.IsNull() || m.Backend.IsUnknown() {
-		return m.Backend
-	}
-	_, host, err := cloudhost.ParseID(m.CloudHostID.ValueString())
-	if m.CloudHostID.IsUnknown() || err != nil { // the attribute's own validator reports it
-		return types.StringUnknown()
-	}
-	return types.StringValue(sandbox.OnHost(m.Backend.ValueString(), host))
-}
+// place is what ids and records call the backend.
+func (m *common) place() types.String { return client.Place(m.Backend, m.CloudHostID) }
 
 // persistence is what a sandbox with an identity of its own has: a persistent one, and a workspace
 // runtime.
