@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/machines"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/sshguest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
@@ -22,8 +23,14 @@ func serveHetzner(ctx context.Context, arguments []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	behind := "Nothing listens at the addresses of its servers."
-	if boot != nil {
+	behind := "Behind its servers are SSH servers in this process that answer what the provider asks to see whether a host is ready."
+	if boot == nil && sshguest.Available() == nil {
+		guests := sshguest.New(sshguest.Config{Dir: guestDir(config.Dir)})
+		defer func() { err = errors.Join(err, guests.Close()) }()
+		config.Guests = guests
+	} else if boot == nil {
+		behind = "Nothing listens at the addresses of its servers: " + sshguest.Available().Error() + "."
+	} else {
 		guests, notBooting := machines.New(ctx, *boot)
 		if notBooting != nil {
 			return fmt.Errorf("real machines cannot boot here: %w", notBooting)
@@ -41,6 +48,14 @@ func serveHetzner(ctx context.Context, arguments []string, stdout, stderr io.Wri
 	}
 	fmt.Fprintln(stderr, "Serving Hetzner Cloud until interrupted. "+behind)
 	return wait(ctx, server.Failed())
+}
+
+// guestDir keeps the disks of SSH servers together with the state of the project, if that is kept.
+func guestDir(state string) string {
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "guests")
 }
 
 // hetznerOptions reads the command line. The options of real machines are nil without.
