@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
 const hostAddress = cloudHost + ".it"
@@ -132,6 +133,39 @@ func TestCloudHostMissing(t *testing.T) {
 		}
 		p.Destroy().Succeed()
 		p.nothing()
+	})
+}
+
+// TestCloudHostHalfPurged: a purge that cannot finish keeps what is needed to repeat it. A destroy finishes
+// it; an apply does so too, and then makes the host anew.
+func TestCloudHostHalfPurged(t *testing.T) {
+	onProject(t, func(p *project) {
+		stuck := simkit.Fault{Method: "DELETE", Path: "/primary_ips/*", Status: 403, Code: "forbidden"}
+		p.Config(p.host("it", `on_destroy = "purge"`))
+		for _, finish := range []func(){
+			func() { p.Plan().Does("replace " + hostAddress).Warn("interrupted"); p.settled(); p.only() },
+			func() { p.Destroy().Succeed(); p.nothing() },
+		} {
+			p.settled()
+			made := p.only()
+			if err := p.server.Inject(stuck); err != nil {
+				p.t.Fatal(err)
+			}
+			p.Destroy().FailWith("unauthorized")
+			if left := p.server.Inventory(); len(left.Servers) > 0 || len(left.PrimaryIPs) != 1 || len(left.SSHKeys) != 1 {
+				p.t.Errorf("half purged, there are %+v", left)
+			}
+			p.Apply(acctest.Args("-refresh-only")).Succeed()
+			if status := p.Show().Text(hostAddress, "status"); status != "destroying" {
+				p.t.Errorf("the status is %q", status)
+			}
+			finish()
+			for _, server := range p.server.Inventory().Servers {
+				if server.ID == made.ID {
+					p.t.Error("the server is the old one")
+				}
+			}
+		}
 	})
 }
 

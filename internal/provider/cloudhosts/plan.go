@@ -133,6 +133,10 @@ func (p *planner) planChange() {
 		p.planMissing()
 		return
 	}
+	if p.state.Status.ValueString() == string(cloudhost.StatusDestroying) {
+		p.finishPurge()
+		return
+	}
 	if p.planTypeChange() {
 		return
 	}
@@ -148,6 +152,16 @@ func (p *planner) planChange() {
 		}
 		p.plan.Status = desired
 	}
+}
+
+// finishPurge plans that a purge which was cut short is finished, and the host made anew after it.
+func (p *planner) finishPurge() {
+	p.unknownServer()
+	p.plan.Status = types.StringUnknown()
+	p.resp.RequiresReplace = append(p.resp.RequiresReplace, path.Root("status"))
+	p.warn(path.Root("status"), diagnostics.Interrupted, fmt.Sprintf("Interrupted Purge of %q", p.state.ID.ValueString()),
+		"A run was cut short while it purged this host, or something could not be deleted. The apply finishes that and then makes it anew; a destroy finishes it and stops there.")
+	p.checkExpiry("made")
 }
 
 // recover plans that a host which is not ready yet becomes so.
