@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // crashStep is an operation that is cut short at each of its writes.
@@ -205,7 +206,7 @@ func newCrashRun(t *testing.T, cli acctest.CLI, backend string, chain crashChain
 	case "vercel":
 		run.cloud = newPlatform(t, run.Workspace)
 	default:
-		needBubblewrap(t)
+		testkit.Bubblewrap(t)
 	}
 	if chain.config != nil {
 		run.Config(chain.config(run))

@@ -68,7 +68,7 @@ func applyExample(f *fixture, dir string) {
 // example copies an example into the workspace and sets the provider up by the environment alone.
 func (f *fixture) example(dir string) {
 	f.t.Helper()
-	needBubblewrap(f.t)
+	testkit.Bubblewrap(f.t)
 	f.Setenv("SANDLOT_DATA_DIR", f.DataDir)
 	f.Setenv("SANDLOT_OWNER", f.Owner)
 	f.Setenv("SANDLOT_NAMESPACE", f.Tag)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // lookingConfig has every kind of object that a plan looks at.
@@ -60,7 +61,7 @@ data "sandlot_sandboxes" "it" {
 func TestLookingNeverTouches(t *testing.T) {
 	onEach(t, func(f *fixture) {
 		if f.backend == "local" {
-			needBubblewrap(f.t)
+			testkit.Bubblewrap(f.t)
 		}
 		f.Config(f.lookingConfig())
 		f.Apply().Succeed()

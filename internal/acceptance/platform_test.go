@@ -13,6 +13,7 @@ import (
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends/vercel/api"
 	simulator "github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/vercel"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // platform is the simulated Vercel of one test, as somebody outside the provider uses it.
@@ -29,7 +30,7 @@ var otherProject = simulator.Project{ID: "prj_other", Slug: "other"}
 // environment. Its sandboxes begin in /workspace, where the tests of every backend write.
 func newPlatform(t *testing.T, f *acctest.Workspace) *platform {
 	t.Helper()
-	needBubblewrap(t)
+	testkit.Bubblewrap(t)
 	p := &platform{t: t, server: simulator.Start(t, simulator.Config{
 		WorkingDirectory: "/workspace", Projects: []simulator.Project{simulator.DefaultProject, otherProject},
 	})}

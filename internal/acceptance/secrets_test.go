@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 const secretsConfig = `
@@ -38,7 +39,7 @@ resource "sandlot_command" "hash" {
 func TestSecretsStandNowhere(t *testing.T) {
 	onEach(t, func(f *fixture) {
 		if f.backend == "local" {
-			needBubblewrap(f.t)
+			testkit.Bubblewrap(f.t)
 		}
 		asleep := ""
 		if f.cloud != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,13 +22,6 @@ import (
 func dockerImage(t testing.TB) string {
 	t.Helper()
 	return testkit.DockerImage(t)
-}
-
-// needBubblewrap ends a test that needs the local backend where bubblewrap is absent.
-func needBubblewrap(t testing.TB) {
-	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "run: apt-get install bubblewrap")
 }
 
 // storeRows describes the rows of the store, past the provider.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,8 +54,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	return openFixture(t, filepath.Join(tempDir(t), "data"))
 }
 

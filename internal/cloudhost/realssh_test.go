@@ -32,8 +32,7 @@ func newRealHost(t *testing.T) *realHost {
 	t.Helper()
 	_, noServer := os.Stat("/usr/sbin/sshd")
 	testkit.Need(t, "sshd", noServer == nil && os.Getuid() == 0, "apt-get install openssh-server, and run as root")
-	_, noSandbox := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", noSandbox == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	testkit.Need(t, "ssh-port", sshguest.Available() == nil, "port 22 of loopback addresses")
 	h := &realHost{t: t, dir: t.TempDir(), address: fmt.Sprintf("127.%d.%d.%d", 130+rand.IntN(60), rand.IntN(256), 1+rand.IntN(254))}
 	h.manager = newManager(filepath.Join(h.dir, "data dir's"), "http://127.0.0.1:1/v1", strings.Repeat("t", 64), nil)

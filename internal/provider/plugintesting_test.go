@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // The test below runs the provider under reattach, as a debugger does: one process and one provider
@@ -48,6 +49,7 @@ func underReattach(t *testing.T, steps ...resource.TestStep) {
 }
 
 func TestReattachedBaseAndWorkspace(t *testing.T) {
+	testkit.Bubblewrap(t)
 	dataDir := filepath.Join(t.TempDir(), "data")
 	base, workspace := "sandlot_base_snapshot.it", "sandlot_workspace_runtime.it"
 	config := func(manifest string) string {

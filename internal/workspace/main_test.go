@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,8 +44,7 @@ func newPlace(t *testing.T) *place { return openPlace(t, tempDir(t), "") }
 
 func openPlace(t *testing.T, dir, url string) *place {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	p := &place{t: t, dir: dir, url: url, store: openStore(dir, url, nil), backend: local.New(local.Config{DataDir: dir})}
 	t.Cleanup(func() {
 		if err := p.store.Close(); err != nil {

@@ -5,7 +5,6 @@ package conformance_test
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -28,8 +27,7 @@ type subject struct {
 
 func localSubject(t *testing.T) subject {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	return subject{
 		harness: conformance.Harness{Name: "local", Lacks: func(_ conformance.T, capability string) string {
 			if capability == "network_allow_all" || capability == "source_rootfs" {

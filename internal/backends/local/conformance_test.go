@@ -16,8 +16,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	conformance.Run(t, conformance.Harness{
 		Name:     "local",
 		Parallel: true,

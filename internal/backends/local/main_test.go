@@ -111,8 +111,7 @@ func copyOf(t *testing.T, from, to string) string {
 
 func needBubblewrap(t *testing.T) {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 }
 
 // tempDir is t.TempDir that also removes what commands closed to us.

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -20,8 +19,7 @@ func TestMain(m *testing.M) { testkit.Offline(m, liveVariable) }
 // needExecutor skips, or fails where it is required, without what runs commands in the simulator.
 func needExecutor(t *testing.T) {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 }
 
 // config reaches a simulator, as fast as it answers.

@@ -2,7 +2,6 @@ package client
 
 import (
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -17,8 +16,7 @@ import (
 // TestBakesMeetFaults: a bake that meets a fault ends in one usable snapshot that nothing takes away, or in
 // none, and never leaves its seed. The next one makes it good.
 func TestBakesMeetFaults(t *testing.T) {
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	const taken = `{"snapshot":{"id":"snap_other","sourceSessionId":"sbx_other","region":"iad1","status":"created","sizeBytes":1,` +
 		`"createdAt":1700000000000,"updatedAt":1700000000000,"expiresAt":1900000000000}}`
 	for name, row := range map[string]struct {

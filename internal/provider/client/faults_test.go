@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -50,8 +49,7 @@ type platformFault struct {
 // operation without a fault gets there after that, with one sandbox, as many sessions as needed, and no
 // snapshot that belongs to nothing.
 func TestPlatformFaults(t *testing.T) {
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	for _, fault := range platformFaults() {
 		t.Run(fault.name, func(t *testing.T) {
 			t.Parallel()
@@ -341,8 +339,7 @@ func (p *place) stoppedInMidCommand() error {
 // TestEnvironmentIsSentWhenItChanged: an update leaves the environment alone, unless it changed, or one that
 // may have changed it was cut short.
 func TestEnvironmentIsSentWhenItChanged(t *testing.T) {
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	p := newPlace(t, simulator.Settings{})
 	p.request.Spec.Environment = map[string]string{"A": "1"}
 	p.must(p.apply())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 func TestAccBackend(t *testing.T) {
@@ -53,6 +54,7 @@ data "sandlot_backend" "docker" {
 // TestAccUnknownProvider plans while the provider configuration depends on something unmade.
 func TestAccUnknownProvider(t *testing.T) {
 	t.Parallel()
+	testkit.Bubblewrap(t)
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := acctest.NewWorkspace(t, cli, "")
 		w.Provider("  local = { isolation = terraform_data.isolation.output }\n")

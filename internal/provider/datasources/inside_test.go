@@ -93,6 +93,7 @@ type place struct {
 
 func TestAccInsideLocal(t *testing.T) {
 	t.Parallel()
+	testkit.Bubblewrap(t)
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := acctest.NewWorkspace(t, cli, "")
 		p := place{w, "  backend = \"local\"\n", func(t *testing.T, work func()) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 const twoBoxes = `
@@ -51,6 +52,7 @@ data "sandlot_sandboxes" "none" {
 
 func TestAccSandboxes(t *testing.T) {
 	t.Parallel()
+	testkit.Bubblewrap(t)
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := acctest.NewWorkspace(t, cli, "")
 		w.Config(listings)

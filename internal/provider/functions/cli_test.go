@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/testkit"
 )
 
 // TestAccFunctions calls the functions through the CLIs, and holds sandbox_name to the names that
 // the resource derives from the same values and from the same defaults.
 func TestAccFunctions(t *testing.T) {
 	t.Parallel()
+	testkit.Bubblewrap(t)
 	acctest.EachCLI(t, func(t *testing.T, cli acctest.CLI) {
 		w := acctest.NewWorkspace(t, cli, "")
 		w.Config(`

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -26,8 +25,7 @@ func newClient(t *testing.T, config Config) client {
 // needExecutor skips a test that runs commands where that is not possible.
 func needExecutor(t *testing.T) {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 }
 
 type object = map[string]any

@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"io"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -17,8 +16,7 @@ import (
 // simulated starts the simulator and makes a client of it.
 func simulated(t *testing.T, settings simulator.Settings, change ...func(*Config)) (*simulator.Server, *Client) {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	testkit.Need(t, "bubblewrap", err == nil, "apt-get install bubblewrap")
+	testkit.Bubblewrap(t)
 	server := simulator.Start(t, simulator.Config{Settings: settings})
 	config := testConfig(server.URL())
 	config.Token, config.TeamID, config.ProjectID = simulator.DefaultToken, simulator.DefaultTeam, simulator.DefaultProject.ID
