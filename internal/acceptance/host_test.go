@@ -67,7 +67,10 @@ func TestCloudHostLife(t *testing.T) {
 		if now := p.only(); now.Status != "off" || now.ID != made.ID {
 			p.t.Errorf("retained, the server is %+v", now)
 		}
+		p.Config(p.host("it", `server_type = "cx33"`))
+		p.Plan().FailWith("host_differs")
 		p.Config(p.host("it", `desired_state = "running"`, `on_destroy = "purge"`))
+		p.Plan().Does("create " + hostAddress).Warn("reattached")
 		p.settled()
 		if now := p.only(); now.Status != "running" || now.ID != made.ID || p.Show().Text(hostAddress, "host_key_fingerprint") != pinned {
 			p.t.Errorf("taken back, the server is %+v", now)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -59,6 +60,9 @@ func (r *hostResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRe
 	}
 	if p.state == nil {
 		p.planCreate()
+		if !second {
+			p.foresee()
+		}
 	} else {
 		p.planChange()
 		if pending, _ := private.Read[bool](ctx, req.Private, rebindKey, &resp.Diagnostics); pending {
@@ -115,6 +119,31 @@ func (p *planner) planCreate() {
 			plan.Status = desired
 		}
 	}
+}
+
+// foresee tells what the create will meet, as far as the store knows: a host of that name that was
+// retained, or that another state holds.
+func (p *planner) foresee() {
+	manager, err := p.client.CloudHosts()
+	if err != nil || p.plan.Name.IsUnknown() {
+		return // not known yet
+	}
+	var unreported diag.Diagnostics // the apply converts the same values
+	met, err := manager.Foresee(p.ctx, request(p.plan, &unreported))
+	if err != nil || !met.Exists || met.OtherPlace {
+		return // the apply, which needs store and API, reports it
+	}
+	at, name := path.Root("name"), p.plan.Name.ValueString()
+	if met.Different != "" && !p.plan.ServerType.IsUnknown() && !p.plan.Location.IsUnknown() && !p.plan.Image.IsUnknown() {
+		p.error(at, string(cloudhost.CodeOtherOptions), fmt.Sprintf("Cloud Host %q Is There Already", name),
+			fmt.Sprintf("It was made with the %s, and its disk is kept, so it is not made anew. Set that back; or purge the host first: set `on_destroy = \"purge\"` with the old value, apply, destroy, then change it.", met.Different))
+		return
+	}
+	from := "It was retained"
+	if met.Attached {
+		from = "Another state holds it, or one that was lost, and will only forget it from then on"
+	}
+	p.warn(at, diagnostics.Reattached, "Cloud Hosts Are Attached Again", fmt.Sprintf("%q is there already. %s; the apply attaches it with its disk, its address and its keys.", name, from))
 }
 
 func (p *planner) unknownServer() {
