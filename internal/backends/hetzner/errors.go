@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	longestMessage = 300 // bytes that are shown of a message of the API
+	longestMessage = 300 // bytes that are shown of an error of the network
 	longestCode    = 80
 )
 
@@ -40,14 +40,13 @@ const (
 func (c Code) Error() string { return string(c) }
 
 // APIError is what the API answered, or what an action of it ended with. It is the cause of a
-// *[backends.Error]. Its texts are free of secrets.
+// *[backends.Error]. It has no message: those of the API have been seen to quote half a token, and what a
+// code means is said in our own words.
 type APIError struct {
 	// Status is the HTTP status, 0 for an action that failed after it was accepted.
 	Status int
 	// Code is empty when the answer was not one of the API.
 	Code Code
-	// Message is cut and redacted; nothing may depend on it.
-	Message string
 	// Fields are the names of the fields that were rejected or taken, Limits those of exhausted quotas.
 	Fields, Limits []string
 	// Action is the command of the action that failed.
@@ -69,9 +68,6 @@ func (e *APIError) Error() string {
 	}
 	if len(e.Limits) > 0 {
 		fmt.Fprintf(&b, " about %s", strings.Join(e.Limits, ", "))
-	}
-	if e.Message != "" {
-		fmt.Fprintf(&b, ": %s", e.Message)
 	}
 	return b.String()
 }
@@ -115,7 +111,7 @@ func (c *Client) fail(current *exchange, err error) error {
 		return err
 	}
 	failure := &backends.Error{Backend: Name, Operation: current.operation, Object: current.object}
-	answer := c.answered(current, err)
+	answer := c.answered(err)
 	switch {
 	case errors.Is(err, errNoToken):
 		failure.Kind, failure.Detail = backends.Unauthorized, "No token is set."
@@ -149,13 +145,10 @@ func isTimeout(err error) bool {
 }
 
 // answered is what the API itself said, nil when it said nothing.
-func (c *Client) answered(current *exchange, err error) *APIError {
+func (c *Client) answered(err error) *APIError {
 	var reported hcloud.Error
 	if errors.As(err, &reported) {
-		answer := &APIError{
-			Code:    Code(c.redact(string(reported.Code), longestCode)),
-			Message: c.redact(reported.Message, longestMessage, current.secrets...),
-		}
+		answer := &APIError{Code: Code(c.redact(string(reported.Code), longestCode))}
 		if response := reported.Response(); response != nil && response.Response != nil {
 			answer.Status = response.StatusCode
 			answer.Fields, answer.Limits = c.details(response.Response)
@@ -164,7 +157,7 @@ func (c *Client) answered(current *exchange, err error) *APIError {
 	}
 	var action hcloud.ActionError
 	if errors.As(err, &action) {
-		answer := &APIError{Code: Code(c.redact(action.Code, longestCode)), Message: c.redact(action.Message, longestMessage, current.secrets...)}
+		answer := &APIError{Code: Code(c.redact(action.Code, longestCode))}
 		if what := action.Action(); what != nil {
 			answer.Action = what.Command
 		}
