@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -66,24 +65,12 @@ func (c Config) withDefaults() Config {
 	c.RetryWait = cmp.Or(c.RetryWait, time.Second)
 	c.SettleTime = cmp.Or(c.SettleTime, 5*time.Second)
 	if c.Transport == nil {
-		c.Transport = defaultTransport()
+		c.Transport = backends.WebTransport()
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	return c
-}
-
-func defaultTransport() http.RoundTripper {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   8,
-		IdleConnTimeout:       60 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
 }
 
 // Binding tells one place of hosts from another: an endpoint and a token.
@@ -125,15 +112,10 @@ func CheckEndpoint(address string) error {
 		return refuse("It is not a URL.")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "" || strings.ContainsAny(address, " \t\r\n"):
 		return refuse("It must have neither credentials nor a query nor a fragment.")
-	case base.Scheme == "http" && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && !backends.LoopbackHost(base.Hostname()):
 		return refuse("Plain http is allowed to loopback hosts only.")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return refuse("Its scheme is not https.")
 	}
 	return nil
-}
-
-func isLoopback(host string) bool {
-	address := net.ParseIP(host)
-	return host == "localhost" || (address != nil && address.IsLoopback())
 }

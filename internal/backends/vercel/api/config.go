@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -75,26 +74,12 @@ func (c Config) withDefaults() Config {
 	c.PollInterval = cmp.Or(c.PollInterval, 250*time.Millisecond)
 	c.SettleTime = cmp.Or(c.SettleTime, 15*time.Second)
 	if c.Transport == nil {
-		c.Transport = defaultTransport()
+		c.Transport = backends.WebTransport()
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	return c
-}
-
-func defaultTransport() http.RoundTripper {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   8,
-		IdleConnTimeout:       60 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		// Compressed streams arrive in clumps, and a small answer could unpack to a huge one.
-		DisableCompression: true,
-	}
 }
 
 // parseBase checks a base URL. http is for loopback hosts only, since the token would be readable.
@@ -108,17 +93,12 @@ func parseBase(address string) (*url.URL, error) {
 		return nil, refuse("It is not a URL.")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, refuse("It must have neither credentials nor a query nor a fragment.")
-	case base.Scheme == "http" && !isLoopback(base.Hostname()):
+	case base.Scheme == "http" && !backends.LoopbackHost(base.Hostname()):
 		return nil, refuse("Plain http is allowed to loopback hosts only.")
 	case base.Scheme != "http" && base.Scheme != "https":
 		return nil, refuse("Its scheme is not https.")
 	}
 	return base, nil
-}
-
-func isLoopback(host string) bool {
-	address := net.ParseIP(host)
-	return host == "localhost" || (address != nil && address.IsLoopback())
 }
 
 func invalid(operation, object, detail, remedy string) error {

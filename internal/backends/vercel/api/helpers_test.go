@@ -79,7 +79,7 @@ func testConfig(baseURL string) Config {
 		BaseURL: baseURL, Token: testToken, TeamID: testTeam, ProjectID: testProject,
 		RequestsPerSecond: 10000, Retries: 3, RetryWait: time.Millisecond, LongestRetryWait: 4 * time.Millisecond,
 		LongestRetryAfter: 3 * time.Second, PollInterval: time.Millisecond, SettleTime: 50 * time.Millisecond,
-		Transport: defaultTransport(),
+		Transport: backends.WebTransport(),
 	}
 }
 

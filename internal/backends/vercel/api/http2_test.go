@@ -17,7 +17,7 @@ func TestHTTP2(t *testing.T) {
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	transport := defaultTransport().(*http.Transport)
+	transport := backends.WebTransport()
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	transport.TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()

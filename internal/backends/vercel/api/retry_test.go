@@ -126,7 +126,7 @@ func TestRetriesEnd(t *testing.T) {
 func TestWriteIsRepeatedWhenNothingWasSent(t *testing.T) {
 	s := serve(t, always(http.StatusOK, stateObject()))
 	refused := 2
-	transport := defaultTransport().(*http.Transport)
+	transport := backends.WebTransport()
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if refused > 0 {
