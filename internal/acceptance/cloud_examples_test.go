@@ -1,8 +1,6 @@
 package acceptance_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,13 +42,7 @@ func TestExamplesCloudHost(t *testing.T) {
 		if err := guests.Close(); err != nil {
 			f.t.Error(err)
 		}
-		program := filepath.Join(f.t.TempDir(), "sandlot-sim")
-		build := exec.CommandContext(f.t.Context(), "go", "build", "-o", program, "./internal/simulator/sandlot-sim")
-		build.Dir = acctest.Root()
-		if output, err := build.CombinedOutput(); err != nil {
-			f.t.Fatalf("build the simulator: %v\n%s", err, output)
-		}
-		f.Setenv("SIM", program)
+		f.Setenv("SIM", f.simulator())
 		f.Setenv("IMAGE", f.image)
 		f.Setenv("TF_VAR_owner", f.Owner)
 		f.Setenv("TF_VAR_data_dir", f.DataDir)

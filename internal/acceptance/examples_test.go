@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -115,6 +116,18 @@ func (f *fixture) script(name string, arguments ...string) *acctest.Result {
 	runner := *f.Workspace
 	runner.CLI.Path = filepath.Join(f.Dir, name)
 	return runner.Run(arguments[0], acctest.Args(arguments[1:]...), acctest.Env("TF", f.CLI.Path))
+}
+
+// simulator builds the program that the scripts of examples serve clouds with.
+func (f *fixture) simulator() string {
+	f.t.Helper()
+	program := filepath.Join(f.t.TempDir(), "sandlot-sim")
+	build := exec.CommandContext(f.t.Context(), "go", "build", "-o", program, "./internal/simulator/sandlot-sim")
+	build.Dir = acctest.Root()
+	if output, err := build.CombinedOutput(); err != nil {
+		f.t.Fatalf("build the simulator: %v\n%s", err, output)
+	}
+	return program
 }
 
 // TestExamplesBaseSnapshotPipeline runs the script that walks through the example's README. It checks

@@ -2,11 +2,8 @@ package acceptance_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 )
 
 // TestExamplesVercelWorkspacesAlone runs the script without an account and without a simulator at hand: it
@@ -14,16 +11,10 @@ import (
 func TestExamplesVercelWorkspacesAlone(t *testing.T) {
 	onOne(t, func(f *fixture) {
 		f.example("vercel-workspaces")
-		program := filepath.Join(f.t.TempDir(), "sandlot-sim")
-		build := exec.CommandContext(f.t.Context(), "go", "build", "-o", program, "./internal/simulator/sandlot-sim")
-		build.Dir = acctest.Root()
-		if output, err := build.CombinedOutput(); err != nil {
-			f.t.Fatalf("build the simulator: %v\n%s", err, output)
-		}
 		for _, name := range []string{"VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"} {
 			f.Setenv(name, "")
 		}
-		f.Setenv("SIM", program)
+		f.Setenv("SIM", f.simulator())
 		f.Setenv("TF_VAR_owner", f.Owner)
 		f.script("run.sh", "alone").Succeed()
 		left, err := filepath.Glob(filepath.Join(f.Dir, "*.tfstate*"))

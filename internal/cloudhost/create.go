@@ -85,7 +85,12 @@ func (m *Manager) checkCreate(request Request) error {
 }
 
 func (m *Manager) checkExpiry(id string, expiresAt time.Time) error {
-	if expiresAt.IsZero() || expiresAt.After(m.now()) {
+	return CheckExpiry(id, expiresAt, m.now())
+}
+
+// CheckExpiry refuses to make or wake a host whose time is over: [CodeExpired]. Zero is never.
+func CheckExpiry(id string, expiresAt, now time.Time) error {
+	if expiresAt.IsZero() || expiresAt.After(now) {
 		return nil
 	}
 	return refuse(CodeExpired,

@@ -101,13 +101,13 @@ func resolveStore(ctx context.Context, object types.Object, settings *client.Set
 	if keys := settings.EncryptionKey.ValueString(); keys != "" {
 		if err := checkEncryptionKey(keys); err != nil {
 			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("encryption_key"), diagnostics.InvalidValue,
-				"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from SANDLOT_ENCRYPTION_KEY."))
+				"Invalid Provider Setting", diagnostics.Sentence(err)+" The value comes from the attribute, or from SANDLOT_ENCRYPTION_KEY."))
 		}
 	}
 	if url := settings.PostgresURL.ValueString(); url != "" {
 		if err := postgres.Check(url); err != nil {
 			diags.Append(diagnostics.AttributeError(path.Root("store").AtName("postgres_url"), diagnostics.InvalidValue,
-				"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from SANDLOT_POSTGRES_URL."))
+				"Invalid Provider Setting", diagnostics.Sentence(err)+" The value comes from the attribute, or from SANDLOT_POSTGRES_URL."))
 		}
 	}
 }
@@ -128,7 +128,7 @@ func resolveHetzner(ctx context.Context, object types.Object, settings *client.S
 	}
 	if err := hetzner.CheckEndpoint(endpoint.ValueString()); endpoint.ValueString() != "" && err != nil {
 		diags.Append(diagnostics.AttributeError(path.Root("hetzner").AtName("endpoint"), diagnostics.InvalidValue,
-			"Invalid Provider Setting", capital(err.Error())+". The value comes from the attribute, or from HCLOUD_ENDPOINT."))
+			"Invalid Provider Setting", diagnostics.Sentence(err)+" The value comes from the attribute, or from HCLOUD_ENDPOINT."))
 	}
 	settings.Hetzner = hetzner.Config{
 		Token: token.ValueString(), Endpoint: endpoint.ValueString(), PollInterval: convert.Duration(config.PollInterval),
@@ -136,8 +136,6 @@ func resolveHetzner(ctx context.Context, object types.Object, settings *client.S
 	settings.Rebind = config.Rebind.ValueBool()
 	return false
 }
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // resolveLocal fills in the local backend's settings and tells whether one is unknown.
 func resolveLocal(ctx context.Context, object types.Object, settings *client.Settings, diags *diag.Diagnostics) bool {

@@ -175,20 +175,8 @@ func (e *engine) awaitRemoval(ctx context.Context, id string) error {
 		} else if err != nil {
 			return fmt.Errorf("wait for the removal of a container: %w", err)
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := backends.Pause(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits, or returns early with the context's error.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

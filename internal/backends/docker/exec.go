@@ -141,7 +141,7 @@ func (e *engine) exitCode(ctx context.Context, id string) (int, error) {
 		if !state.Running {
 			return state.ExitCode, nil
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := backends.Pause(ctx, 20*time.Millisecond); err != nil {
 			return 0, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/hetznercloud/hcloud-go/v2/hcloud"
 
@@ -23,7 +22,7 @@ func (c *Client) wait(ctx context.Context, current *exchange, actions ...*hcloud
 			current.unsure.Store(true)
 			err = ctx.Err()
 		}
-		if err = c.fail(current, err); !passing(err) || failures == flakes || sleep(ctx, c.pause(failures)) != nil {
+		if err = c.fail(current, err); !passing(err) || failures == flakes || backends.Pause(ctx, c.pause(failures)) != nil {
 			return err
 		}
 	}
@@ -55,7 +54,7 @@ func (c *Client) Poll(ctx context.Context, look func() (done bool, err error)) e
 		default:
 			failures = 0
 		}
-		if err := sleep(ctx, c.pause(looks)); err != nil {
+		if err := backends.Pause(ctx, c.pause(looks)); err != nil {
 			return err
 		}
 	}
@@ -69,20 +68,9 @@ func (c *Client) patiently(ctx context.Context, call func() error) error {
 		if err == nil || !errors.Is(err, CodeLocked) && !errors.Is(err, CodeConflict) {
 			return err
 		}
-		if sleep(ctx, c.pause(tries)) != nil {
+		if backends.Pause(ctx, c.pause(tries)) != nil {
 			return err
 		}
-	}
-}
-
-func sleep(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

@@ -12,23 +12,27 @@ import (
 // TestSettleTakesNoFailureForAbsence: that nothing shows is told by looks that succeeded.
 func TestSettleTakesNoFailureForAbsence(t *testing.T) {
 	t.Parallel()
-	client := New(Config{SettleTime: 50 * time.Millisecond, PollInterval: time.Millisecond, LongestPollInterval: 5 * time.Millisecond})
+	client := func(settle time.Duration) *Client {
+		return New(Config{SettleTime: settle, PollInterval: time.Millisecond, LongestPollInterval: 5 * time.Millisecond})
+	}
+	patient, over := client(50*time.Millisecond), client(time.Nanosecond) // over: the time has passed before the first look ends
 	flaky := &backends.Error{Kind: backends.Failed, Backend: Name, Operation: "list servers"}
 	limited := &backends.Error{Kind: backends.RateLimited, Backend: Name, Operation: "list servers"}
-	slow := func(err error) func() (bool, error) {
-		return func() (bool, error) { time.Sleep(80 * time.Millisecond); return false, err }
+	nothing := func(err error) func() (bool, error) {
+		return func() (bool, error) { return false, err }
 	}
 	for name, test := range map[string]struct {
-		look func() (bool, error)
-		want error
+		client *Client
+		look   func() (bool, error)
+		want   error
 	}{
-		"nothing":                 {func() (bool, error) { return false, nil }, nil},
-		"nothing, after the time": {slow(nil), nil},
-		"fails each time":         {func() (bool, error) { return false, flaky }, backends.Failed},
-		"fails after the time":    {slow(limited), backends.RateLimited},
-		"cut off after the time":  {slow(context.DeadlineExceeded), context.DeadlineExceeded},
+		"nothing":                 {patient, nothing(nil), nil},
+		"nothing, after the time": {over, nothing(nil), nil},
+		"fails each time":         {patient, nothing(flaky), backends.Failed},
+		"fails after the time":    {over, nothing(limited), backends.RateLimited},
+		"cut off after the time":  {over, nothing(context.DeadlineExceeded), context.DeadlineExceeded},
 	} {
-		found, err := client.Settle(t.Context(), test.look)
+		found, err := test.client.Settle(t.Context(), test.look)
 		if found || !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
 			t.Errorf("%s: %v, %v", name, found, err)
 		}

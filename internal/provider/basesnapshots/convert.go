@@ -286,14 +286,10 @@ func HistoryType() types.ObjectType { return entryType }
 func HistoryValue(entries []basesnapshot.Entry) types.List {
 	values := make([]attr.Value, 0, len(entries))
 	for _, entry := range entries {
-		size := types.Int64Null()
-		if entry.SizeBytes != 0 {
-			size = types.Int64Value(entry.SizeBytes)
-		}
 		values = append(values, types.ObjectValueMust(entryType.AttrTypes, map[string]attr.Value{
 			"version": convert.TextOrNull(entry.Version), "snapshot_id": convert.TextOrNull(entry.SnapshotID), "manifest_hash": convert.TextOrNull(entry.ManifestHash),
 			"status": convert.TextOrNull(entry.Status), "current": types.BoolValue(entry.Current), "last_error": convert.TextOrNull(entry.LastError),
-			"size_bytes": size, "created_at": convert.TimeOrNull(entry.CreatedAt), "ready_at": convert.TimeOrNull(entry.ReadyAt),
+			"size_bytes": convert.Int64OrNull(entry.SizeBytes), "created_at": convert.TimeOrNull(entry.CreatedAt), "ready_at": convert.TimeOrNull(entry.ReadyAt),
 			"retired_at": convert.TimeOrNull(entry.RetiredAt), "expires_at": convert.TimeOrNull(entry.ExpiresAt),
 		}))
 	}

@@ -292,10 +292,7 @@ func set(m *model, view basesnapshot.View, unknownOnly bool) {
 	}
 	write(&m.PreviousSnapshotID, previous)
 	if !unknownOnly || m.SizeBytes.IsUnknown() {
-		m.SizeBytes = types.Int64Null()
-		if current.SizeBytes != 0 {
-			m.SizeBytes = types.Int64Value(current.SizeBytes)
-		}
+		m.SizeBytes = convert.Int64OrNull(current.SizeBytes)
 	}
 	if !unknownOnly || m.History.IsUnknown() {
 		m.History = HistoryValue(view.History)

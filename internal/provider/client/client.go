@@ -137,10 +137,7 @@ func (c *Client) OwnerKnown(ctx context.Context) (string, error) {
 	if c.Owner.IsUnknown() || c.DataDir.IsUnknown() || c.PostgresURL.IsUnknown() {
 		return "", nil
 	}
-	if owner := c.Owner.ValueString(); owner != "" {
-		return owner, nil
-	}
-	return c.store.Owner(ctx)
+	return sandbox.Records{Store: c.store, ExplicitOwner: c.Owner.ValueString()}.Owner(ctx)
 }
 
 // ManagerOf returns the manager and the name that a sandbox id stands for.

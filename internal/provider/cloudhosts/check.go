@@ -3,7 +3,6 @@ package cloudhosts
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -36,7 +35,7 @@ func check(m *model) diag.Diagnostics {
 			continue
 		}
 		if err := cloudhost.CheckLabels(map[string]string{name: value.ValueString()}); err != nil {
-			diags.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Invalid Label", sentence(err)))
+			diags.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Invalid Label", diagnostics.Sentence(err)))
 		}
 	}
 	return diags
@@ -49,12 +48,6 @@ func checkTime(text string) error {
 		return fmt.Errorf("%q is not a time in RFC 3339, such as 2030-01-31T18:00:00Z", text)
 	}
 	return nil
-}
-
-// sentence makes an error's text one.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // checkCatalog refuses what the platform does not offer. Where the catalog cannot be read, for want

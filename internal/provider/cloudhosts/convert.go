@@ -30,9 +30,7 @@ func request(m *model, diags *diag.Diagnostics) cloudhost.Request {
 		DockerPackages: m.DockerPackages.ValueString(), AuthorizedKeys: convert.Texts(m.AuthorizedKeys.Elements()), Labels: convert.TextMap(m.Labels),
 		IdleTimeout: convert.Duration(m.IdleTimeout), DesiredState: m.DesiredState.ValueString(),
 	}
-	if text := m.ExpiresAt.ValueString(); text != "" {
-		asked.ExpiresAt, _ = time.Parse(time.RFC3339, text) // the schema has checked it
-	}
+	asked.ExpiresAt = expiryOf(m)
 	raw, err := json.Marshal(settings{
 		IdleTimeout: m.IdleTimeout.ValueString(), ExpiresAt: m.ExpiresAt.ValueString(), OnDestroy: m.OnDestroy.ValueString(),
 		OnMissing: m.OnMissing.ValueString(), DesiredState: m.DesiredState.ValueString(),
@@ -42,6 +40,15 @@ func request(m *model, diags *diag.Diagnostics) cloudhost.Request {
 	}
 	asked.Settings = raw
 	return asked
+}
+
+// expiryOf reads a value that the schema has checked; the zero time stands for none.
+func expiryOf(m *model) time.Time {
+	expires, err := time.Parse(time.RFC3339, m.ExpiresAt.ValueString())
+	if err != nil {
+		return time.Time{}
+	}
+	return expires
 }
 
 // applySettings fills an import with what the record keeps of the configuration.
@@ -112,19 +119,12 @@ func server(m *model, host cloudhost.Host, unknownOnly bool) {
 	text(&m.Status, convert.TextOrNull(string(host.Status)))
 	text(&m.CreatedAt, convert.TimeOrNull(host.CreatedAt))
 	if !unknownOnly || m.ServerID.IsUnknown() {
-		m.ServerID = idOrNull(host.ServerID)
+		m.ServerID = convert.Int64OrNull(host.ServerID)
 	}
 	if !unknownOnly || m.Details.IsUnknown() {
 		m.Details = types.ObjectValueMust(detailsType, map[string]attr.Value{
-			"ssh_key_id": idOrNull(host.KeyID), "primary_ip_id": idOrNull(host.PrimaryIPID), "committed": types.BoolValue(host.Committed),
+			"ssh_key_id": convert.Int64OrNull(host.KeyID), "primary_ip_id": convert.Int64OrNull(host.PrimaryIPID), "committed": types.BoolValue(host.Committed),
 			"created_for_start": types.BoolValue(host.CreatedForStart()), "destroying": types.BoolValue(host.Destroying),
 		})
 	}
-}
-
-func idOrNull(id int64) types.Int64 {
-	if id == 0 {
-		return types.Int64Null()
-	}
-	return types.Int64Value(id)
 }

@@ -21,8 +21,9 @@ import (
 // accepted yet.
 const rebindKey = "rebind"
 
-// Create makes the host, finishes what a killed run began or takes over the one that is there. State and
-// private state are written as soon as the record knows something, before anything is waited for.
+// Create makes the host, finishes what a killed run began or takes over the one that is there. State is
+// written only for what exists. It reaches the CLI with the answer alone: what a killed run made is found by
+// the record, which knows each id before anything is waited for.
 func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -41,27 +42,22 @@ func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, r
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	keep := func(host cloudhost.Host) {
-		saved := plan
-		fill(&saved, host)
-		private.Attach(ctx, resp.Private, host.Attachment, &resp.Diagnostics)
-		resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, saved.ID)...)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &saved)...)
-	}
 	var result cloudhost.Result
 	if err == nil {
-		result, err = manager.Create(ctx, request, keep)
+		result, err = manager.Create(ctx, request, nil)
 	}
 	if err != nil {
 		resp.Diagnostics.Append(diagnostics.FromError(fmt.Sprintf("Unable to Create Cloud Host %q", plan.Name.ValueString()), err))
 		var partial *cloudhost.PartialError
 		if !errors.As(err, &partial) {
-			resp.State.RemoveResource(ctx)
 			return
 		}
 		result.Host = partial.Host
 	}
-	keep(result.Host)
+	fill(&plan, result.Host)
+	private.Attach(ctx, resp.Private, result.Host.Attachment, &resp.Diagnostics)
+	resp.Diagnostics.Append(identity.Set(ctx, resp.Identity, plan.ID)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
 // Read looks at the host and touches nothing.

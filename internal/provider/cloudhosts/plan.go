@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/identity"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/private"
@@ -107,7 +107,7 @@ func (p *planner) planCreate() {
 	if err := p.client.RequireLastingStore(); err != nil {
 		p.error(path.Root("name"), diagnostics.StoreRequired, "Lasting Store Required in CI", err.Error()+". Set the provider's `store`, or `data_dir` to a directory that is kept.")
 	}
-	p.checkExpiry("made")
+	p.checkExpiry()
 	p.checkCatalog()
 	plan := p.plan
 	plan.RecordID, plan.AttachmentID = types.StringUnknown(), types.StringUnknown()
@@ -177,7 +177,7 @@ func (p *planner) planChange() {
 		p.recover(desired)
 	case !desired.IsNull() && desired.ValueString() != status:
 		if desired.ValueString() == cloudhost.DesiredRunning {
-			p.checkExpiry("woken")
+			p.checkExpiry()
 		}
 		p.plan.Status = desired
 	}
@@ -190,13 +190,13 @@ func (p *planner) finishPurge() {
 	p.resp.RequiresReplace = append(p.resp.RequiresReplace, path.Root("status"))
 	p.warn(path.Root("status"), diagnostics.Interrupted, fmt.Sprintf("Interrupted Purge of %q", p.state.ID.ValueString()),
 		"A run was cut short while it purged this host, or something could not be deleted. The apply finishes that and then makes it anew; a destroy finishes it and stops there.")
-	p.checkExpiry("made")
+	p.checkExpiry()
 }
 
 // recover plans that a host which is not ready yet becomes so.
 func (p *planner) recover(desired types.String) {
 	if desired.ValueString() != cloudhost.DesiredSleeping {
-		p.checkExpiry("made ready")
+		p.checkExpiry()
 	}
 	p.unknownServer()
 	p.plan.Status = types.StringUnknown()
@@ -242,18 +242,12 @@ func (p *planner) planMissing() {
 func (p *planner) holdAll() {
 	plan, state, config := p.plan, p.state, p.config
 	plan.ID = state.ID
-	hold(&plan.Name, state.Name, config.Name)
-	hold(&plan.Labels, state.Labels, config.Labels)
-	hold(&plan.ExpiresAt, state.ExpiresAt, config.ExpiresAt)
-	hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
+	convert.Hold(&plan.Name, state.Name, config.Name)
+	convert.Hold(&plan.Labels, state.Labels, config.Labels)
+	convert.Hold(&plan.ExpiresAt, state.ExpiresAt, config.ExpiresAt)
+	convert.Hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
 	// These have defaults, so the prior value stands in for either.
 	plan.ServerType, plan.Location, plan.Image, plan.IdleTimeout = state.ServerType, state.Location, state.Image, state.IdleTimeout
-}
-
-func hold[T attr.Value](plan *T, state, config T) {
-	if !state.IsNull() && !config.IsNull() {
-		*plan = state
-	}
 }
 
 // planTypeChange handles what cannot change in place: an error while the prior state says retain, a
@@ -287,7 +281,7 @@ func (p *planner) planTypeChange() bool {
 			"This change replaces the host. Lost: the server with its disk, its address and its SSH key, and every sandbox on it.")
 	}
 	if found {
-		p.checkExpiry("made")
+		p.checkExpiry()
 		p.checkCatalog()
 	}
 	return found
@@ -295,16 +289,14 @@ func (p *planner) planTypeChange() bool {
 
 // checkExpiry refuses to make or wake a host whose time is over. Refresh, extension, sleep and purge
 // are not in its way.
-func (p *planner) checkExpiry(verb string) {
-	if p.plan.ExpiresAt.IsNull() || p.plan.ExpiresAt.IsUnknown() {
-		return
+func (p *planner) checkExpiry() {
+	id := p.plan.ID.ValueString()
+	if p.plan.ID.IsUnknown() {
+		id = p.plan.Name.ValueString()
 	}
-	expires, err := time.Parse(time.RFC3339, p.plan.ExpiresAt.ValueString())
-	if err != nil || time.Now().Before(expires) {
-		return // its form is the validator's affair
+	if err := cloudhost.CheckExpiry(id, expiryOf(p.plan), time.Now()); err != nil {
+		p.resp.Diagnostics.Append(diagnostics.FromAttributeError(path.Root("expires_at"), "Cloud Host Has Expired", err))
 	}
-	p.error(path.Root("expires_at"), string(cloudhost.CodeExpired), "Cloud Host Has Expired",
-		fmt.Sprintf("The host is not %s: its time was over at %s. Extend `expires_at`, or destroy the host.", verb, expires.Format(time.RFC3339)))
 }
 
 // planDestroy says what a destroy leaves, which is billed, and what it loses.

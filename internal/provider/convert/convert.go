@@ -69,6 +69,14 @@ func TextOrNull(text string) types.String {
 	return types.StringValue(text)
 }
 
+// Int64OrNull is null for 0.
+func Int64OrNull(number int64) types.Int64 {
+	if number == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(number)
+}
+
 // TimeOrNull is null for the zero time, otherwise RFC 3339 in UTC.
 func TimeOrNull(t time.Time) types.String {
 	if t.IsZero() {
@@ -102,4 +110,12 @@ func values(texts []string) []attr.Value {
 		values[i] = types.StringValue(text)
 	}
 	return values
+}
+
+// Hold plans what the state has. Core accepts the prior value where configuration and prior state both
+// have one.
+func Hold[T attr.Value](plan *T, state, config T) {
+	if !state.IsNull() && !config.IsNull() {
+		*plan = state
+	}
 }

@@ -109,12 +109,8 @@ func (d *hostSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 }
 
 func describeHost(host cloudhost.Host) hostModel {
-	server := types.Int64Null()
-	if host.ServerID != 0 {
-		server = types.Int64Value(host.ServerID)
-	}
 	return hostModel{
-		ID: types.StringValue(host.ID()), Name: types.StringValue(host.Name), Status: convert.TextOrNull(string(host.Status)), ServerID: server,
+		ID: types.StringValue(host.ID()), Name: types.StringValue(host.Name), Status: convert.TextOrNull(string(host.Status)), ServerID: convert.Int64OrNull(host.ServerID),
 		ServerType: convert.TextOrNull(host.ServerType), Location: convert.TextOrNull(host.Location), Image: convert.TextOrNull(host.Image),
 		IPv4Address: convert.TextOrNull(host.IPv4), HostKeyFingerprint: convert.TextOrNull(host.HostKeyFingerprint),
 		SSHConfigPath: convert.TextOrNull(host.SSHConfigPath), Labels: convert.Map(host.Labels),

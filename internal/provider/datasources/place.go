@@ -4,7 +4,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/validators"
 )
 
@@ -13,9 +12,6 @@ func cloudHostIDAttribute() schema.StringAttribute {
 	return schema.StringAttribute{
 		MarkdownDescription: "The `id` of the `sandlot_cloud_host` to look on; for `docker` only.",
 		Optional:            true,
-		Validators: []validator.String{validators.String("the id of a cloud host, hetzner/<owner>/<name>", func(id string) error {
-			_, _, err := cloudhost.ParseID(id)
-			return err
-		})},
+		Validators:          []validator.String{validators.CloudHostID()},
 	}
 }

@@ -132,6 +132,19 @@ func causeOf(err error) string {
 	return "Cause: " + err.Error()
 }
 
+// Sentence makes the text of an error one: a capital letter and a full stop.
+func Sentence(err error) string {
+	text := err.Error()
+	if text == "" {
+		return text
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
 func paragraphs(parts ...string) string {
 	var kept []string
 	for _, part := range parts {

@@ -135,7 +135,7 @@ func (p *planner) checkShown(at path.Path, shown types.String, socketAllowed boo
 	}
 	switch {
 	case err != nil:
-		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Data Directory Would Be Shown", sentence(err.Error())))
+		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Data Directory Would Be Shown", diagnostics.Sentence(err)))
 	case socket != "" && !socketAllowed:
 		p.resp.Diagnostics.Append(diagnostics.AttributeError(at, diagnostics.InvalidValue, "Engine Socket Would Be Shown",
 			fmt.Sprintf("%q would show the sandbox %s. Whoever reaches it controls the host. If that is wanted, mount it with `docker = { allow_engine_socket = true }` (on `docker` only).", source, socket)))
@@ -198,7 +198,7 @@ func (p *planner) leavePrior() prior {
 func (p *planner) planCreate() {
 	if err := p.client.RequireOwner(); err != nil {
 		p.diags.Append(diagnostics.AttributeError(path.Root("backend"), diagnostics.OwnerRequired, "Owner Required in CI",
-			sentence(err.Error())+" Set the provider's `owner`, or SANDLOT_OWNER."))
+			diagnostics.Sentence(err)+" Set the provider's `owner`, or SANDLOT_OWNER."))
 		return
 	}
 	if p.leg != nil || p.plan.ID.IsUnknown() {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -127,36 +128,30 @@ func (p *planner) holdAll() {
 	if config.Name.IsNull() {
 		plan.Name = state.Name
 	}
-	hold(&plan.Name, state.Name, config.Name)
-	hold(&plan.Backend, state.Backend, config.Backend)
-	hold(&plan.CloudHostID, state.CloudHostID, config.CloudHostID)
-	hold(&plan.Source, state.Source, config.Source)
-	hold(&plan.CPUs, state.CPUs, config.CPUs)
-	hold(&plan.MemoryMiB, state.MemoryMiB, config.MemoryMiB)
-	hold(&plan.Environment, state.Environment, config.Environment)
-	hold(&plan.SecretVersion, state.SecretVersion, config.SecretVersion)
-	hold(&plan.WorkingDirectory, state.WorkingDirectory, config.WorkingDirectory)
-	hold(&plan.User, state.User, config.User)
-	hold(&plan.Command, state.Command, config.Command)
-	hold(&plan.Ports, state.Ports, config.Ports)
-	hold(&plan.Mounts, state.Mounts, config.Mounts)
-	hold(&plan.Volumes, state.Volumes, config.Volumes)
-	hold(&plan.Network, state.Network, config.Network)
-	hold(&plan.Timeout, state.Timeout, config.Timeout)
-	hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
-	hold(&plan.Labels, state.Labels, config.Labels)
-	hold(&plan.Docker, state.Docker, config.Docker)
-	hold(&plan.Vercel, state.Vercel, config.Vercel)
-	hold(&p.persistPlan.WorkspaceID, p.persistState.WorkspaceID, p.persistConfig.WorkspaceID)
-	hold(&p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger, p.persistConfig.CheckpointTrigger)
+	convert.Hold(&plan.Name, state.Name, config.Name)
+	convert.Hold(&plan.Backend, state.Backend, config.Backend)
+	convert.Hold(&plan.CloudHostID, state.CloudHostID, config.CloudHostID)
+	convert.Hold(&plan.Source, state.Source, config.Source)
+	convert.Hold(&plan.CPUs, state.CPUs, config.CPUs)
+	convert.Hold(&plan.MemoryMiB, state.MemoryMiB, config.MemoryMiB)
+	convert.Hold(&plan.Environment, state.Environment, config.Environment)
+	convert.Hold(&plan.SecretVersion, state.SecretVersion, config.SecretVersion)
+	convert.Hold(&plan.WorkingDirectory, state.WorkingDirectory, config.WorkingDirectory)
+	convert.Hold(&plan.User, state.User, config.User)
+	convert.Hold(&plan.Command, state.Command, config.Command)
+	convert.Hold(&plan.Ports, state.Ports, config.Ports)
+	convert.Hold(&plan.Mounts, state.Mounts, config.Mounts)
+	convert.Hold(&plan.Volumes, state.Volumes, config.Volumes)
+	convert.Hold(&plan.Network, state.Network, config.Network)
+	convert.Hold(&plan.Timeout, state.Timeout, config.Timeout)
+	convert.Hold(&plan.DesiredState, state.DesiredState, config.DesiredState)
+	convert.Hold(&plan.Labels, state.Labels, config.Labels)
+	convert.Hold(&plan.Docker, state.Docker, config.Docker)
+	convert.Hold(&plan.Vercel, state.Vercel, config.Vercel)
+	convert.Hold(&p.persistPlan.WorkspaceID, p.persistState.WorkspaceID, p.persistConfig.WorkspaceID)
+	convert.Hold(&p.persistPlan.CheckpointTrigger, p.persistState.CheckpointTrigger, p.persistConfig.CheckpointTrigger)
 	p.holdRuntime()
 	plan.Capabilities = state.Capabilities
-}
-
-func hold[T attr.Value](plan *T, state, config T) {
-	if !state.IsNull() && !config.IsNull() {
-		*plan = state
-	}
 }
 
 // planTypeChange handles what cannot change in place: an error while the prior state of a data

@@ -29,7 +29,7 @@ func (p *planner) planIdentity() {
 		name = p.explicitName(name)
 	}
 	if err := sandbox.CheckName(name); err != nil {
-		p.error(p.identityPath(), diagnostics.InvalidValue, "Invalid Name", sentence(err.Error()))
+		p.error(p.identityPath(), diagnostics.InvalidValue, "Invalid Name", diagnostics.Sentence(err))
 	}
 	p.plan.ID = types.StringValue(sandbox.ID(p.plan.place().ValueString(), name))
 }
@@ -85,7 +85,7 @@ func (p *planner) derivedName() types.String {
 	}
 	name, err := sandbox.DeriveName(p.client.NamePrefix.ValueString(), p.client.Namespace.ValueString(), workspace.ValueString(), generation.ValueInt64())
 	if err != nil {
-		p.error(path.Root("workspace_id"), diagnostics.InvalidValue, "No Name Can Be Derived", sentence(err.Error())+" Shorten the provider's `name_prefix` or `namespace`.")
+		p.error(path.Root("workspace_id"), diagnostics.InvalidValue, "No Name Can Be Derived", diagnostics.Sentence(err)+" Shorten the provider's `name_prefix` or `namespace`.")
 		return types.StringUnknown()
 	}
 	return types.StringValue(name)

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/templatefiles"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
@@ -102,7 +103,7 @@ func (p *planner) holdRuntime() {
 	if p.runtimePlan == nil {
 		return
 	}
-	hold(&p.runtimePlan.Kind, p.runtimeState.Kind, p.runtimeConfig.Kind)
-	hold(&p.runtimePlan.Template, p.runtimeState.Template, p.runtimeConfig.Template)
-	hold(&p.runtimePlan.BaseSnapshot, p.runtimeState.BaseSnapshot, p.runtimeConfig.BaseSnapshot)
+	convert.Hold(&p.runtimePlan.Kind, p.runtimeState.Kind, p.runtimeConfig.Kind)
+	convert.Hold(&p.runtimePlan.Template, p.runtimeState.Template, p.runtimeConfig.Template)
+	convert.Hold(&p.runtimePlan.BaseSnapshot, p.runtimeState.BaseSnapshot, p.runtimeConfig.BaseSnapshot)
 }

@@ -134,7 +134,7 @@ func commonAttributes(ctx context.Context) map[string]schema.Attribute {
 		"cloud_host_id": schema.StringAttribute{
 			MarkdownDescription: "The `id` of the `sandlot_cloud_host` whose Docker Engine the sandbox lives on; for `docker` only. The engine is reached over SSH, with the host's key pinned. While the host sleeps the sandbox cannot be looked at: its state is kept and shows no difference. Changing this replaces the sandbox.",
 			Optional:            true,
-			Validators:          []validator.String{validators.String("the id of a cloud host, hetzner/<owner>/<name>", checkCloudHostID)},
+			Validators:          []validator.String{validators.CloudHostID()},
 		},
 		"desired_state": schema.StringAttribute{
 			MarkdownDescription: "`running` or `stopped`. Unset leaves the run state alone: a sandbox stopped outside is no diff then. On `local`, stopping a `sandlot_sandbox` empties its workspace.",

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/backends"
-	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/backendset"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/client"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/convert"
@@ -42,7 +41,7 @@ func (c *checker) invalid(at path.Path, summary, detail string) {
 // rule reports the error of a rule about the value at a path.
 func (c *checker) rule(at path.Path, err error) {
 	if err != nil {
-		c.invalid(at, "Invalid Value", sentence(err.Error()))
+		c.invalid(at, "Invalid Value", diagnostics.Sentence(err))
 	}
 }
 
@@ -82,11 +81,6 @@ func (c *checker) checkHost() {
 		return
 	}
 	c.unsupported(path.Root("cloud_host_id"), "Only these can be on a cloud host: "+strings.Join(backendset.OnHosts(), ", ")+".")
-}
-
-func checkCloudHostID(id string) error {
-	_, _, err := cloudhost.ParseID(id)
-	return err
 }
 
 func (c *checker) checkSource() {
@@ -345,11 +339,4 @@ func attributePath(dotted string) path.Path {
 		at = at.AtName(name)
 	}
 	return at
-}
-
-func sentence(text string) string {
-	if text == "" || strings.HasSuffix(text, ".") {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }

@@ -3,10 +3,10 @@ package validators
 
 import (
 	"context"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/cloudhost"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/provider/diagnostics"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/sandbox"
 )
@@ -24,6 +24,14 @@ func Duration() validator.String {
 	})
 }
 
+// CloudHostID accepts the id of a cloud host.
+func CloudHostID() validator.String {
+	return String("the id of a cloud host, hetzner/<owner>/<name>", func(id string) error {
+		_, _, err := cloudhost.ParseID(id)
+		return err
+	})
+}
+
 type stringRule struct {
 	description string
 	rule        func(string) error
@@ -37,7 +45,7 @@ func (r stringRule) ValidateString(_ context.Context, req validator.StringReques
 		return
 	}
 	if err := r.rule(req.ConfigValue.ValueString()); err != nil {
-		resp.Diagnostics.Append(diagnostics.AttributeError(req.Path, diagnostics.InvalidValue, "Invalid Value", sentence(err)))
+		resp.Diagnostics.Append(diagnostics.AttributeError(req.Path, diagnostics.InvalidValue, "Invalid Value", diagnostics.Sentence(err)))
 	}
 }
 
@@ -59,19 +67,6 @@ func (r int64Rule) ValidateInt64(_ context.Context, req validator.Int64Request, 
 		return
 	}
 	if err := r.rule(req.ConfigValue.ValueInt64()); err != nil {
-		resp.Diagnostics.Append(diagnostics.AttributeError(req.Path, diagnostics.InvalidValue, "Invalid Value", sentence(err)))
+		resp.Diagnostics.Append(diagnostics.AttributeError(req.Path, diagnostics.InvalidValue, "Invalid Value", diagnostics.Sentence(err)))
 	}
-}
-
-// sentence makes an error's text one: a capital letter and a full stop.
-func sentence(err error) string {
-	text := err.Error()
-	if text == "" {
-		return text
-	}
-	text = strings.ToUpper(text[:1]) + text[1:]
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return text
 }

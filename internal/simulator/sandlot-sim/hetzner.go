@@ -24,12 +24,13 @@ func serveHetzner(ctx context.Context, arguments []string, stdout, stderr io.Wri
 		return err
 	}
 	behind := "Behind its servers are SSH servers in this process that answer what the provider asks to see whether a host is ready."
-	if boot == nil && sshguest.Available() == nil {
+	unavailable := sshguest.Available()
+	if boot == nil && unavailable == nil {
 		guests := sshguest.New(sshguest.Config{Dir: guestDir(config.Dir)})
 		defer func() { err = errors.Join(err, guests.Close()) }()
 		config.Guests = guests
 	} else if boot == nil {
-		behind = "Nothing listens at the addresses of its servers: " + sshguest.Available().Error() + "."
+		behind = "Nothing listens at the addresses of its servers: " + unavailable.Error() + "."
 	} else {
 		guests, notBooting := machines.New(ctx, *boot)
 		if notBooting != nil {

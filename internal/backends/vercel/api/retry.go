@@ -94,12 +94,5 @@ func (p pace) pause(ctx context.Context, round int) error {
 			break
 		}
 	}
-	timer := time.NewTimer(interval - jitter(interval/10))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return backends.Pause(ctx, interval-jitter(interval/10))
 }
