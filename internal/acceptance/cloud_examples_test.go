@@ -22,7 +22,7 @@ func TestExamplesInTheCloud(t *testing.T) {
 			onOne(t, func(f *fixture) {
 				socket, local := strings.CutPrefix(engine.Host(), "unix://")
 				testkit.Need(f.t, "docker", local, "the engine has no socket on this machine")
-				server := startProject(f.t, sshguest.Config{Engine: socket})
+				server, _ := startProject(f.t, sshguest.Config{Engine: socket})
 				f.Setenv("HCLOUD_TOKEN", server.Token())
 				f.Setenv("HCLOUD_ENDPOINT", server.URL())
 				applyExample(f, dir)

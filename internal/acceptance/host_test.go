@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/acctest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner"
+	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/hetzner/sshguest"
 	"github.com/sandlot-dev/terraform-provider-sandlot/internal/simulator/simkit"
 )
 
@@ -136,6 +137,37 @@ func TestCloudHostMissing(t *testing.T) {
 		}
 		p.Destroy().Succeed()
 		p.nothing()
+	})
+}
+
+// TestCloudHostNotReady: a host that fails only to become ready stays, uncommitted and tainted. An untainted
+// one is finished by the next apply; a destroy removes it under either policy.
+func TestCloudHostNotReady(t *testing.T) {
+	onProject(t, func(p *project) {
+		broken := sshguest.Behavior{Statuses: map[string]int{"rsync": 127}}
+		p.guests.Behave(broken)
+		p.Config(p.host("it"))
+		p.Apply().FailWith("rsync_not_ready")
+		made, state := p.only(), p.Show()
+		if !state.Tainted(hostAddress) || state.Text(hostAddress, "server_id") == "" || state.Text(hostAddress, "status") != "incomplete" {
+			p.t.Errorf("the state is %v", state.Values(hostAddress))
+		}
+		p.guests.Behave(sshguest.Behavior{})
+		p.Run("untaint", acctest.Args(hostAddress)).Succeed()
+		p.Plan().Does("update " + hostAddress).Warn("interrupted")
+		p.settled()
+		if now := p.only(); now.ID != made.ID || p.Show().Text(hostAddress, "status") != "running" {
+			p.t.Errorf("the server is %+v", now)
+		}
+
+		p.guests.Behave(broken)
+		p.Config(p.host("other"))
+		p.StateRm(hostAddress).Succeed()
+		p.Apply().FailWith("rsync_not_ready")
+		p.Destroy().Succeed()
+		if left := p.server.Inventory().Servers; len(left) != 1 || left[0].ID != made.ID {
+			p.t.Errorf("there are %+v", left)
+		}
 	})
 }
 

@@ -20,6 +20,7 @@ type project struct {
 	*acctest.Workspace
 	t      *testing.T
 	server *hetzner.Server
+	guests *sshguest.Guests
 }
 
 // onProject runs a parallel subtest under one of the CLIs.
@@ -45,13 +46,14 @@ func withGuests(t *testing.T, config sshguest.Config, test func(p *project)) {
 
 func newProject(t *testing.T, cli acctest.CLI, config sshguest.Config) *project {
 	t.Helper()
-	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t, server: startProject(t, config)}
+	p := &project{Workspace: acctest.NewWorkspace(t, cli, ""), t: t}
+	p.server, p.guests = startProject(t, config)
 	p.Setenv("HCLOUD_TOKEN", p.server.Token())
 	p.provider()
 	return p
 }
 
-func startProject(t *testing.T, config sshguest.Config) *hetzner.Server {
+func startProject(t *testing.T, config sshguest.Config) (*hetzner.Server, *sshguest.Guests) {
 	t.Helper()
 	err := sshguest.Available()
 	testkit.Need(t, "ssh-port", err == nil, fmt.Sprint(err))
@@ -61,7 +63,7 @@ func startProject(t *testing.T, config sshguest.Config) *hetzner.Server {
 			t.Error(err)
 		}
 	})
-	return hetzner.Start(t, hetzner.Config{Guests: guests})
+	return hetzner.Start(t, hetzner.Config{Guests: guests}), guests
 }
 
 // provider writes the provider block. Lines go into its `hetzner` attribute.

@@ -53,6 +53,7 @@ func (r *hostResource) Create(ctx context.Context, req resource.CreateRequest, r
 			return
 		}
 		result.Host = partial.Host
+		plan.Status = types.StringUnknown() // what was promised is not kept
 	}
 	fill(&plan, result.Host)
 	private.Attach(ctx, resp.Private, result.Host.Attachment, &resp.Diagnostics)
